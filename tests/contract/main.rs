@@ -285,7 +285,7 @@ macro_rules! raw_suite {
                 are_written_and_read are_refused_whole wait_for_room of_words_add_up
                 of_messages_arrive of_messages_are_cut
             }
-            accesses { are_counted come_behind_the_bytes }
+            accesses { are_counted come_behind_the_bytes end_one_by_one }
         }
     };
 }
@@ -337,7 +337,7 @@ raw_suite! { raw_device_alone: crate::raw::Way::DC.alone();
     memory { is_written_and_read has_bounds_and_rights is_found_by_key_again fails_alone_where_it_is_closed }
     atomics { add_up of_elements_add_up }
     vectors { of_words_add_up }
-    accesses { are_counted }
+    accesses { are_counted end_one_by_one }
 }
 raw_suite! { raw_rc_strict: crate::raw::Way::RC.with(&["--strict"]);
     messages { share_a_buffer are_delivered_when_they_are_matched }

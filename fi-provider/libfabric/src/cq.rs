@@ -7,7 +7,7 @@ use crate::wait::{self, Wait};
 use crate::{closed, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Entry, Operation, Seen};
-use fi_provider::raw::endpoint::Doing;
+use fi_provider::raw::endpoint::{Due, Endpoint, LonePost, Taken};
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::ptr::{null_mut, without_provenance_mut};
@@ -306,66 +306,95 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
         return unsafe { read_slowly(cq, place, count) };
     };
     let queue = object.queue.get(&turn);
-    // SAFETY: the object holds its domain, and the turn is this one.
-    match unsafe { queue.work() } {
-        Doing::Nothing => {
-            if queue.raw.is_idle() {
-                return -(libc::EAGAIN as isize);
+    // SAFETY: the object holds its domain, and the turn is this one, longer than the reference.
+    if let Some(only) = unsafe { queue.unrung() }
+        && count > 0
+    {
+        match only.due(queue.ends.get()) {
+            Due::Nothing => {
+                if queue.raw.is_idle() {
+                    return -(libc::EAGAIN as isize);
+                }
+                // SAFETY: `place` has room for `count` entries, by fi_cq(3).
+                let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
+                if queue.raw.next_seen(is_plain_at_once, put).is_some() {
+                    return 1;
+                }
             }
-            // SAFETY: `place` has room for `count` entries, by fi_cq(3).
-            let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
-            if count > 0 && queue.raw.next_seen(is_plain_at_once, put).is_some() {
-                return 1;
+            Due::Lone(lone) => {
+                turn.leave();
+                // SAFETY: the turn is left to the function; `place` has room for `count` entries.
+                return unsafe { read_lone::<SAFE, FORMAT>(cq, place, count, lone, only) };
             }
+            Due::Anything => {}
         }
-        Doing::Completions => {
-            turn.leave();
-            // SAFETY: the turn is left to the function; `place` has room for `count` entries.
-            return unsafe { read_ended::<SAFE, FORMAT>(cq, place, count) };
-        }
-        Doing::Anything => {}
     }
     turn.leave();
     // SAFETY: the turn is left to the function; `place` has room for `count` entries.
     unsafe { read_left::<SAFE, FORMAT>(cq, place, count) }
 }
 
-/// Reads the completion of the operation of which a device tells the only endpoint, in a turn that was
-/// left to it. Calls nothing but at its end.
+/// Reads the completion of the one operation that a device does, if it has come, in a turn that was left
+/// to it. Calls nothing but at its end, and needs few registers, as its parameters are in them.
 ///
 /// # Safety
-/// As [`Shared::left`]; `place` has room for `count` entries.
+/// As [`Shared::left`]; `place` has room for `count` entries, at least one. The endpoint is the only one
+/// of the domain, whose operations report to the queue, and has just returned its work.
 #[inline(never)]
-unsafe extern "C" fn read_ended<const SAFE: bool, const FORMAT: u32>(
+unsafe fn read_lone<const SAFE: bool, const FORMAT: u32>(
     cq: *mut FidCq,
     place: *mut c_void,
     count: usize,
+    lone: LonePost<'_>,
+    only: &Endpoint,
 ) -> isize {
-    let object = object!(Object, cq);
-    // SAFETY: the turn was left to this function, which leaves it to the next.
-    let turn = unsafe { object.shared.left::<SAFE>() };
-    let queue = object.queue.get(&turn);
-    // SAFETY: the object holds its domain, and the turn is this one, longer than the reference.
-    if let Some(only) = unsafe { queue.only() }
-        && !turn.has_drops
-        && count > 0
-    {
-        // SAFETY: `place` has room for an entry.
-        let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
-        if only.end_seen(&queue.raw, put) {
-            return 1;
+    // SAFETY: `place` has room for an entry.
+    let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
+    // SAFETY: the endpoint has just returned it.
+    match unsafe { only.take_lone(lone, put) } {
+        Taken::Entry => {
+            let object = object!(Object, cq);
+            // SAFETY: the turn was left to this function.
+            drop(unsafe { object.shared.left::<SAFE>() });
+            1
         }
+        // SAFETY: as for this function.
+        Taken::Word => unsafe { read_word::<SAFE, FORMAT>(cq, place, count, lone, only) },
+        // SAFETY: the turn is left to the function; `place` has room for `count` entries.
+        Taken::Nothing => unsafe { read_left::<SAFE, FORMAT>(cq, place, count) },
     }
-    turn.leave();
-    // SAFETY: the turn is left to the function; `place` has room for `count` entries.
-    unsafe { read_left::<SAFE, FORMAT>(cq, place, count) }
+}
+
+/// Does as [`read_lone`] for an operation that brings a word, which needs more registers.
+///
+/// # Safety
+/// As [`read_lone`].
+#[inline(never)]
+unsafe fn read_word<const SAFE: bool, const FORMAT: u32>(
+    cq: *mut FidCq,
+    place: *mut c_void,
+    count: usize,
+    lone: LonePost<'_>,
+    only: &Endpoint,
+) -> isize {
+    // SAFETY: `place` has room for an entry.
+    let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
+    // SAFETY: the endpoint has just returned it.
+    if !unsafe { only.take_lone_word(lone, put) } {
+        // SAFETY: the turn is left to the function; `place` has room for `count` entries.
+        return unsafe { read_left::<SAFE, FORMAT>(cq, place, count) };
+    }
+    let object = object!(Object, cq);
+    // SAFETY: the turn was left to this function.
+    drop(unsafe { object.shared.left::<SAFE>() });
+    1
 }
 
 /// Reads behind the progress of the only endpoint, in a turn that was left to it, and by more than few
 /// instructions where something else is to be done.
 ///
 /// # Safety
-/// As [`read_ended`].
+/// As [`Shared::left`]; `place` has room for `count` entries.
 #[inline(never)]
 unsafe extern "C" fn read_left<const SAFE: bool, const FORMAT: u32>(
     cq: *mut FidCq,

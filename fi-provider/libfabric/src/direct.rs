@@ -8,8 +8,8 @@ use crate::rma;
 use crate::state::Objects;
 use crate::{cntr, ep};
 use fi_ofi_abi::{FI_EBADFLAGS, FI_ENOSYS, FI_EOPBADSTATE, Fid, FidEp};
+use fi_provider::raw::endpoint::Endpoint;
 use fi_provider::raw::endpoint::direct::{Allowed, PLACES, Slot};
-use fi_provider::raw::endpoint::{Doing, Endpoint};
 use std::cell::{Cell, OnceCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -163,32 +163,32 @@ impl Rest {
         unsafe { self.only.get().as_ref() }
     }
 
-    /// Whether there is nothing to do beside an operation ([`Rest::work`]).
+    /// Whether there is nothing to do beside an operation.
     ///
     /// # Safety
-    /// As [`Rest::work`].
+    /// As [`Rest::unrung`].
     #[inline(always)]
     pub(crate) unsafe fn is_at_rest(&self) -> bool {
         // SAFETY: the domain's objects are there, and the turn is the caller's.
-        unsafe { self.work() == Doing::Nothing }
+        let only = unsafe { self.unrung() };
+        only.is_some_and(Endpoint::is_at_rest)
     }
 
-    /// Returns the work that is to be done beside an operation: none, or completions, where there is
-    /// one endpoint, with that alone to do, and calls have nothing more to do
-    /// ([`Objects::is_special`]).
+    /// Returns the only endpoint of the domain where its first word of bells is 0, and calls have
+    /// nothing to do but with the endpoint ([`Objects::is_special`]).
     ///
     /// # Safety
-    /// The domain's objects are there, and the caller has its turn at them.
+    /// As [`Rest::only`].
     #[inline(always)]
-    pub(crate) unsafe fn work(&self) -> Doing {
+    pub(crate) unsafe fn unrung<'a>(&self) -> Option<&'a Endpoint> {
         // SAFETY: `note` keeps the pointers to a word that is always there, or to one of an endpoint
         // of the domain, which is not closed before `note` is called again, in a turn.
         // ORDERING: decides only whether to make progress, which orders.
         if unsafe { &*self.bell.get() }.load(Ordering::Relaxed) != 0 {
-            return Doing::Anything;
+            return None;
         }
         // SAFETY: a word that may be 0 is that of the only endpoint.
-        unsafe { &*self.only.get() }.work_otherwise()
+        Some(unsafe { &*self.only.get() })
     }
 }
 

@@ -14,7 +14,7 @@ use fi_ofi_abi::{
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
 use fi_provider::raw::domain::Domain;
-use fi_provider::raw::endpoint::{Doing, Endpoint, RemoteRegion};
+use fi_provider::raw::endpoint::{Endpoint, Ends, RemoteRegion};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::lock::Lock;
 use fi_provider::raw::region::Addressing;
@@ -222,6 +222,8 @@ pub(crate) struct Queue {
     rest: Rest,
     /// The same without them.
     rest_of_domain: Rest,
+    /// Whether the operations of the only endpoint report to it.
+    pub(crate) ends: Cell<Ends>,
     pub(crate) users: Cell<usize>,
     pub(crate) is_signalled: Cell<bool>,
     pub(crate) wait: WaitObject,
@@ -583,6 +585,7 @@ impl Queue {
             held: RefCell::default(),
             rest: Rest::default(),
             rest_of_domain: Rest::default(),
+            ends: Cell::new(Ends::ELSEWHERE),
             users: Cell::default(),
             is_signalled: Cell::default(),
             wait: WaitObject::default(),
@@ -594,15 +597,15 @@ impl Queue {
         self.held_many() > 0
     }
 
-    /// Returns the work that is to be done before the entries of the fabric's queue are read: any also
-    /// where there are others to read ([`Rest::work`]).
+    /// Returns the only endpoint of the domain, where no bell has rung and there is nothing to read but
+    /// the entries of the fabric's queue ([`Rest::unrung`]).
     ///
     /// # Safety
-    /// As [`Rest::work`].
+    /// As [`Rest::only`].
     #[inline(always)]
-    pub(crate) unsafe fn work(&self) -> Doing {
+    pub(crate) unsafe fn unrung<'a>(&self) -> Option<&'a Endpoint> {
         // SAFETY: the domain's objects are there, and the turn is the caller's.
-        unsafe { self.rest.work() }
+        unsafe { self.rest.unrung() }
     }
 
     /// Returns the only endpoint of the domain, where there is nothing to read but the entries of the
@@ -619,6 +622,10 @@ impl Queue {
     /// Notes where the domain's progress is told of.
     pub(crate) fn note_rest(&self, rest: &Rest) {
         self.rest_of_domain.copy_from(rest);
+        // SAFETY: the domain's objects are there, and the caller has its turn.
+        let only = unsafe { rest.only() };
+        let ends = only.map_or(Ends::ELSEWHERE, |only| only.ends_in(&self.raw));
+        self.ends.set(ends);
         self.note_held();
     }
 

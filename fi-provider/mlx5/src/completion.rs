@@ -27,6 +27,8 @@ pub struct CompletionRing {
     pub entries: u32,
     /// The doorbell record.
     pub record: *mut CompletionRecord,
+    /// Whether the device looks there for overruns, and so has to be told of entries that were taken.
+    pub is_checked: bool,
 }
 
 /// What an entry told of a request.
@@ -56,6 +58,13 @@ unsafe fn last_byte(entry: *mut Cqe) -> u8 {
     last.load(Ordering::Relaxed)
 }
 
+/// The end of the stretch that an entry of a ring is in.
+fn stop(ring: &CompletionRing, entry: *mut Cqe) -> *mut Cqe {
+    let at = (entry.addr() - ring.base.addr()) / size_of::<Cqe>();
+    let stop = (at / STRETCH + 1) * STRETCH;
+    ring.base.wrapping_add(stop.min(ring.entries as usize))
+}
+
 /// A ring of completion entries and how far it has been read.
 #[derive(Debug)]
 pub(crate) struct Completions {
@@ -64,14 +73,19 @@ pub(crate) struct Completions {
     end: *mut Cqe,
     /// The entry that comes next.
     next: Cell<*mut Cqe>,
-    /// Entries taken so far, modulo 2^24.
-    consumer: Cell<u32>,
+    /// The end of the stretch of [`STRETCH`] entries that the next one is in, or of the ring.
+    stop: Cell<*mut Cqe>,
+    /// Entries of the rounds before this one, modulo 2^24.
+    before: Cell<u32>,
     /// The owner bit of the next entry, once it has come.
     owner: Cell<u8>,
 }
 
 /// Entries are counted modulo this, a multiple of the entries of every ring.
 const COUNTED: u32 = 1 << 24;
+/// The entries of a stretch: a user that takes them by few instructions is stopped at its end, so that
+/// it looks at everything else, too.
+const STRETCH: usize = 256;
 
 impl Completions {
     /// # Safety
@@ -82,18 +96,27 @@ impl Completions {
             ring,
             end: ring.base.wrapping_add(ring.entries as usize),
             next: Cell::new(ring.base),
-            consumer: Cell::new(0),
+            stop: Cell::new(stop(&ring, ring.base)),
+            before: Cell::new(0),
             owner: Cell::new(owner_of(0, ring.entries).into()),
         }
     }
 
     /// Entries taken so far, modulo 2^24.
+    #[inline(always)]
     pub(crate) fn consumed(&self) -> u32 {
-        self.consumer.get()
+        let bytes = self.next.get().addr() - self.ring.base.addr();
+        // The last entry of a round begins the next one: less than the modulus is added.
+        self.before.get() + (bytes / size_of::<Cqe>()) as u32
     }
 
     pub(crate) fn entries(&self) -> u32 {
         self.ring.entries
+    }
+
+    /// Whether the device looks for overruns.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.ring.is_checked
     }
 
     /// The last byte of the next entry.
@@ -122,6 +145,12 @@ impl Completions {
     #[inline(always)]
     fn has_come(&self, last: u8) -> bool {
         last >> 4 != CqeOpcode::Invalid.number() && last & 1 == self.owner.get()
+    }
+
+    /// Whether the next entry ends a stretch.
+    #[inline(always)]
+    pub(crate) fn ends_stretch(&self) -> bool {
+        self.next.get().wrapping_add(1) == self.stop.get()
     }
 
     /// Whether the device has written the next entry.
@@ -158,6 +187,31 @@ impl Completions {
     #[inline(always)]
     pub(crate) fn take_success_of(&self, number: impl FnOnce() -> u32) -> bool {
         let next = self.next.get();
+        if !self.is_success_of(next, number) {
+            return false;
+        }
+        self.go_to(next.wrapping_add(1));
+        true
+    }
+
+    /// Whether the device has written the next entry, it tells of a success of the queue with this
+    /// number, and it does not end a stretch.
+    #[inline(always)]
+    pub(crate) fn has_success_of(&self, number: impl FnOnce() -> u32) -> bool {
+        !self.ends_stretch() && self.is_success_of(self.next.get(), number)
+    }
+
+    /// Takes the next entry, which is there and does not end a stretch, of a ring that is not checked.
+    #[inline(always)]
+    pub(crate) fn pass_one(&self) {
+        debug_assert!(!self.ring.is_checked && self.is_ready() && !self.ends_stretch());
+        self.next.set(self.next.get().wrapping_add(1));
+    }
+
+    /// Whether the device has written this entry, the next one, and it tells of a success of the queue
+    /// with this number.
+    #[inline(always)]
+    fn is_success_of(&self, next: *mut Cqe, number: impl FnOnce() -> u32) -> bool {
         // SAFETY: `next` is an entry of the ring. `Completions::new` was promised that the ring is
         // mapped as long as this lives, and has no other consumer.
         if unsafe { last_byte(next) } != self.success() {
@@ -169,17 +223,13 @@ impl Completions {
         // SAFETY: the entry is inside the ring, which is mapped and aligned, and belongs to software
         // now.
         let found = unsafe { (*next).opcode_qpn.raw() };
-        if found & OF_QUEUE != number() {
-            return false;
-        }
-        self.go_to(next.wrapping_add(1), 1);
-        true
+        found & OF_QUEUE == number()
     }
 
     /// Takes the next entry, which the device has written.
     #[inline(always)]
     pub(crate) fn skip(&self) {
-        self.go_to(self.next.get().wrapping_add(1), 1);
+        self.go_to(self.next.get().wrapping_add(1));
     }
 
     /// Goes behind the next entry, and leaves it to [`Completions::settle`] to give it back: returns
@@ -192,23 +242,18 @@ impl Completions {
         next.addr() & mask == 0
     }
 
-    /// Counts an entry that is passed, before others that were: [`Completions::settle`] gets one
-    /// fewer.
-    #[inline(always)]
-    pub(crate) fn count_one(&self) {
-        self.consumer.set(self.consumer.get() + 1);
-    }
-
-    /// Gives the entries back that were counted.
+    /// Gives the entries back that were passed, of which the last is not that of the ring.
     #[inline(always)]
     pub(crate) fn tell(&self) {
-        self.record(self.consumer.get());
+        if self.ring.is_checked {
+            self.record();
+        }
     }
 
-    /// Counts `count` entries that were passed, and gives all back.
+    /// Gives all entries back that were passed.
     #[inline(always)]
-    pub(crate) fn settle(&self, count: u32) {
-        self.go_to(self.next.get(), count);
+    pub(crate) fn settle(&self) {
+        self.go_to(self.next.get());
     }
 
     /// The entry that comes next, whether it has come or not.
@@ -217,27 +262,45 @@ impl Completions {
         self.next.get()
     }
 
-    /// Gives the `count` entries before `next`, which may be the ring's end, back to the device.
+    /// Goes on at `next`, which may be the ring's end, and gives the entries before it back to the
+    /// device.
     #[inline(always)]
-    fn go_to(&self, next: *mut Cqe, count: u32) {
-        let mut consumer = self.consumer.get() + count;
+    fn go_to(&self, next: *mut Cqe) {
+        self.step_to(next);
+        self.tell();
+    }
+
+    /// Goes on at `next`, which may be the ring's end.
+    #[inline(always)]
+    fn step_to(&self, next: *mut Cqe) {
         self.next.set(next);
-        if next == self.end {
-            self.next.set(self.ring.base);
-            self.owner.set(self.owner.get() ^ 1);
-            // Numbers pass the modulus at a ring's end alone.
-            consumer &= COUNTED - 1;
+        if next >= self.stop.get() {
+            self.begin_stretch(next);
         }
-        self.consumer.set(consumer);
-        self.record(consumer);
+    }
+
+    /// Goes on at `next`, in a stretch behind others or at the ring's end.
+    #[inline(always)]
+    fn begin_stretch(&self, next: *mut Cqe) {
+        let mut next = next;
+        if next == self.end {
+            next = self.ring.base;
+            self.next.set(next);
+            self.owner.set(self.owner.get() ^ 1);
+            let before = self.before.get() + self.ring.entries;
+            // A multiple of the entries of every ring.
+            self.before.set(before & (COUNTED - 1));
+        }
+        self.stop.set(stop(&self.ring, next));
     }
 
     /// Tells the device how many entries were taken.
     #[inline(always)]
-    fn record(&self, consumer: u32) {
+    fn record(&self) {
+        let taken = Be32::new(self.consumed());
         // SAFETY: the record is mapped with the ring, as long as this; volatile, because the device
         // reads it.
-        unsafe { (&raw mut (*self.ring.record).consumer).write_volatile(Be32::new(consumer)) };
+        unsafe { (&raw mut (*self.ring.record).consumer).write_volatile(taken) };
     }
 
     /// Takes the entries that are there, up to the end of the ring, as long as they are of the
@@ -274,7 +337,7 @@ impl Completions {
         }
         let count = ((entry.addr() - first.addr()) / size_of::<Cqe>()) as u32;
         if count > 0 {
-            self.go_to(entry, count);
+            self.go_to(entry);
         }
         (count, index)
     }
@@ -291,7 +354,7 @@ impl Completions {
         // SAFETY: the entry is inside the ring, which is mapped and aligned, and belongs to software
         // now.
         let cqe = unsafe { next.read() };
-        self.go_to(next.wrapping_add(1), 1);
+        self.go_to(next.wrapping_add(1));
         Some(cqe)
     }
 
@@ -333,10 +396,11 @@ mod tests {
             base,
             entries: ENTRIES,
             record,
+            is_checked: true,
         };
         // SAFETY: entries and record are there as long as the ring is used, by this alone.
         let completions = unsafe { Completions::new(ring) };
-        completions.consumer.set(COUNTED - ENTRIES);
+        completions.before.set(COUNTED - ENTRIES);
         for at in 0..3 * ENTRIES {
             assert!(!completions.is_ready() && !completions.take_success());
             // SAFETY: the entry is in the ring.

@@ -207,7 +207,6 @@ impl Receives {
         // SAFETY: the last byte has told that the device has written the entry.
         let received = self.received(unsafe { self.completions.entry() });
         self.untold.set(self.untold.get().wrapping_add(1));
-        self.completions.count_one();
         self.go_on();
         Some(received)
     }
@@ -304,7 +303,7 @@ impl Receives {
     fn settle(&self) {
         let passed = self.untold();
         // Before the entries: for the completion of each that the device has there is room.
-        self.completions.settle(passed);
+        self.completions.settle();
         self.untold.set(self.completions.place());
         self.count(passed as u16);
     }

@@ -2,7 +2,7 @@
 //!
 //! The tests are this program again, under `softhca run`. They need Debian's package `ibverbs-providers`.
 
-use fi_mlx5::device::{Account, CompletionQueue, Device, Pool, QueuePair, Regime, Seat};
+use fi_mlx5::device::{Account, CompletionQueue, Device, Overrun, Pool, QueuePair, Regime, Seat};
 use fi_mlx5::policy::{Completions, POLICIES, Policy};
 use softhca_again::{Again, softhca};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,9 @@ struct Lane {
 
 fn lane(pool: &Pool, connected: bool) -> Option<Lane> {
     let seat = pool.seat().expect("a seat")?;
-    let (completions, _) = seat.completions(BLOCKS).expect("a completion queue");
+    let (completions, _) = seat
+        .completions(BLOCKS, Overrun::Possible)
+        .expect("a completion queue");
     let make = if connected {
         Seat::connected
     } else {

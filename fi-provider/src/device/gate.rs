@@ -89,7 +89,8 @@ impl Gate {
             return Err(Error::lacks(hca, what));
         }
         let entries = entries.unwrap_or(COMPLETIONS);
-        let (completions, source) = seat.completions(entries)?;
+        let overrun = plan.queues.overrun(entries);
+        let (completions, source) = seat.completions(entries, overrun)?;
         let blocks = plan.queues.connected_blocks();
         let (mut pairs, mut queues) = (Vec::new(), lane::Queues::default());
         let (mut connected, initiators) = plan.queues.counts();

@@ -1,7 +1,7 @@
 //! The plan of a gate: which send queues it has, how long they are, and how much bounce memory.
 
 use crate::device::config::{Config, Transport};
-use fi_mlx5::device as hca;
+use fi_mlx5::device::{self as hca, Overrun};
 use fi_mlx5::lane::Hook;
 
 /// Basic blocks of a send queue: of an initiator, and of each of a few.
@@ -53,17 +53,32 @@ impl Queues {
         share.clamp(FEWEST_BLOCKS, BLOCKS)
     }
 
-    /// Entries of their completion queue, of at most `most`, if so many will do: one for each block,
-    /// because each entry that is flushed has one. Those of a device with fewer may overflow, but
-    /// not before the one that tells why.
-    pub(crate) fn completions(self, most: u32) -> Option<u32> {
+    /// Entries for all completions that can be due: one for each block, because each entry that is
+    /// flushed has one.
+    fn all_completions(self) -> u32 {
         let (connected, initiators) = self.counts();
-        let wanted = connected
+        connected
             .saturating_mul(self.connected_blocks())
             .saturating_add(initiators * BLOCKS)
-            .max(2 * BLOCKS);
+            .max(2 * BLOCKS)
+    }
+
+    /// Entries of their completion queue, of at most `most`, if so many will do. Those of a device with
+    /// fewer than [`Queues::all_completions`] may overflow, but not before the one that tells why.
+    pub(crate) fn completions(self, most: u32) -> Option<u32> {
+        let (connected, initiators) = self.counts();
+        let wanted = self.all_completions();
         let fewest = wanted.min(COMPLETIONS.saturating_add(connected + initiators));
         (fewest <= most).then(|| wanted.min(most))
+    }
+
+    /// Whether a completion queue of so many entries may overflow.
+    pub(crate) fn overrun(self, entries: u32) -> Overrun {
+        if entries < self.all_completions() {
+            Overrun::Possible
+        } else {
+            Overrun::Impossible
+        }
     }
 
     /// Returns the feature that such queues need and the device has not; `entries` is

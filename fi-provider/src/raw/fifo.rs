@@ -43,6 +43,8 @@ pub(crate) struct Fifo<T> {
     kept: NonNull<T>,
     /// Further values that are to come for sure: [`Fifo::open`] finds their slots.
     more: usize,
+    /// Values among those that are not to come any more: [`Fifo::open`] finds room in their place.
+    fewer: usize,
 }
 
 /// The slot of the oldest value.
@@ -68,6 +70,7 @@ impl<T: Slot> Fifo<T> {
             limit: begin,
             kept: begin,
             more: 0,
+            fewer: 0,
         }
     }
 
@@ -162,6 +165,7 @@ impl<T: Slot> Fifo<T> {
         }
         self.kept = self.limit;
         self.more = kept;
+        self.fewer = 0;
         kept == 0 || self.open_behind(behind - tail, most)
     }
 
@@ -184,7 +188,8 @@ impl<T: Slot> Fifo<T> {
     /// How many values are to come for sure.
     pub(crate) fn kept_many(&self) -> usize {
         // SAFETY: both are of one allocation, and `kept` is not before `limit`.
-        self.more + unsafe { self.kept.offset_from_unsigned(self.limit) }
+        let kept = unsafe { self.kept.offset_from_unsigned(self.limit) };
+        self.more + kept - self.fewer
     }
 
     /// Keeps room for a value that is to come, whether there is some or not.
@@ -220,6 +225,12 @@ impl<T: Slot> Fifo<T> {
         self.limit = unsafe { self.limit.add(1) };
     }
 
+    /// Gives up room for a value that was to come, and does not: it is found when the rest is used up.
+    #[inline(always)]
+    pub(crate) fn give_back_later(&mut self) {
+        self.fewer += 1;
+    }
+
     /// Adds the newest value, one that was to come, where few instructions find a place: there is room
     /// for as many others as before. `set` as in [`Fifo::push_if_open`].
     #[inline(always)]
@@ -241,6 +252,7 @@ impl<T: Slot> Fifo<T> {
     /// Leaves no room until [`Fifo::open`] is called.
     pub(crate) fn close(&mut self) {
         self.more = self.kept_many();
+        self.fewer = 0;
         self.limit = self.tail;
         self.kept = self.tail;
     }

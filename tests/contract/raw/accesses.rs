@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "regions are raw memory")]
 
 use super::{LIMIT, Party, Way, bytes, check};
-use fi_provider::raw::completion::{Context, Counted, Operation};
+use fi_provider::raw::completion::{Context, Counted, CountedContext, Operation};
 use fi_provider::raw::endpoint::{Atomic, Range, RemoteRegion};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Accesses, Addressing, Memory, Rights};
@@ -87,6 +87,70 @@ fn access_in_all_ways(party: &Party<'_>, region: &RemoteRegion) {
     assert!(endpoint.quiet(LIMIT));
     assert_eq!(party.queue.next(), None, "another report");
     assert!(back == data);
+}
+
+/// Entries of single operations are taken by calls that make progress besides, in their order, and
+/// counted where that is asked for: over the ends of rings and queues.
+pub(crate) fn end_one_by_one(way: Way) {
+    const ROUNDS: u64 = 1500;
+    check(way, 2, |party| {
+        let (peer, endpoint) = (1 - party.rank, &party.endpoint);
+        let _own = allocate(party, Rights::ALL, ARENA);
+        party.meet();
+        let region = party.insist(|| endpoint.resolve(peer, ARENA)).unwrap();
+        let before = party.config.done.read();
+        let next = || {
+            let mut entry = None;
+            let start = std::time::Instant::now();
+            while entry.is_none() {
+                entry = endpoint.next(&party.queue);
+                party.meeting.give_up_if_failed();
+                assert!(start.elapsed() < LIMIT, "no entry in {LIMIT:?}");
+            }
+            entry.expect("an entry").unwrap()
+        };
+        for round in 0..ROUNDS {
+            let mut word = 0_u64;
+            let place = (&raw mut word).cast();
+            let value = round.to_ne_bytes();
+            let post = |report| {
+                party
+                    .insist(|| endpoint.inject_write(&region, 8, &value, report))
+                    .unwrap();
+            };
+            post(Context(round));
+            let entry = next();
+            assert_eq!((entry.context, entry.operation), (round, Operation::Write));
+            let report = CountedContext(round);
+            // SAFETY: the word stays until each operation is reported.
+            unsafe {
+                let write = || endpoint.inject_write(&region, 8, &value, report);
+                party.insist(write).unwrap();
+                // Two may be under way at a time.
+                if round % 3 == 0 {
+                    post(Context(round + 1));
+                }
+                let entry = next();
+                assert_eq!((entry.context, entry.len), (round, 8));
+                if round % 3 == 0 {
+                    assert_eq!(next().context, round + 1);
+                }
+                let read = || endpoint.read(&region, 8, place, 8, report);
+                party.insist(read).unwrap();
+                let entry = next();
+                assert_eq!((entry.context, entry.operation), (round, Operation::Read));
+                assert_eq!(word, round, "what was written");
+                let add =
+                    || endpoint.fetch_atomic(&region, (0, 8), Atomic::Add, (1, 0), place, report);
+                party.insist(add).unwrap();
+                assert_eq!(next().operation, Operation::Fetch);
+                assert_eq!(word, round, "additions before");
+            }
+        }
+        assert_eq!(party.config.done.read() - before, 3 * ROUNDS);
+        assert_eq!(endpoint.next(&party.queue), None, "another report");
+        party.meet();
+    });
 }
 
 /// Each access that is done is counted once, of regions that count; refused ones are not.

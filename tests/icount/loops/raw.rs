@@ -314,8 +314,8 @@ fn write_and_entry_over(bench: &Bench, rounds: u64) {
         let done = endpoint.inject_write(region, address, value, Context(address));
         must(done.is_ok());
         icount_uncounted(bench, act);
-        endpoint.progress();
-        take(&bench.near.queue, address);
+        let taken = endpoint.next(&bench.near.queue);
+        must(matches!(taken, Some(Ok(Entry { context, .. })) if context == address));
     }
 }
 

@@ -284,9 +284,8 @@ impl Party {
 
     /// Makes progress, and takes entries; whether there were any.
     fn turn(&mut self) -> bool {
-        self.endpoint.progress();
         let mut is_news = false;
-        while let Some(told) = self.queue.next() {
+        while let Some(told) = self.endpoint.next(&self.queue) {
             is_news = true;
             self.finish(told);
         }

@@ -20,6 +20,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Debug)]
 pub struct CompletionQueue(Arc<Queue>);
 
+/// Whether a completion queue may have more entries due than it has places for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overrun {
+    /// It may: the device looks in the doorbell record which entries were taken, and fails.
+    Possible,
+    /// It never does, as every post that has a completion finds its place free. So the device needs
+    /// not be told of entries that are taken (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`), if it can do
+    /// without.
+    Impossible,
+}
+
 #[derive(Debug)]
 struct Queue {
     cq: NonNull<Cq>,
@@ -49,10 +60,10 @@ impl CompletionQueue {
         context: &Arc<Context>,
         domain: Option<&ThreadDomain>,
         channel: Option<&Channel>,
-        entries: u32,
+        (entries, overrun): (u32, Overrun),
         spare: Option<Self>,
     ) -> Result<Self, Error> {
-        let mut queue = Queue::new(context, domain, channel, entries)?;
+        let mut queue = Queue::new(context, domain, channel, entries, overrun)?;
         let bytes = u64::from(queue.ring.entries) * size_of::<Cqe>() as u64;
         let bytes = bytes + size_of::<CompletionRecord>() as u64;
         context.book.count_completions(bytes, true);
@@ -67,7 +78,9 @@ impl CompletionQueue {
         channel: Option<&Channel>,
         entries: u32,
     ) -> Result<Self, Error> {
-        Ok(Self(Arc::new(Queue::new(context, None, channel, entries)?)))
+        let overrun = Overrun::Impossible;
+        let queue = Queue::new(context, None, channel, entries, overrun)?;
+        Ok(Self(Arc::new(queue)))
     }
 
     /// Asks for an event with the next completion, in the file that the queue was made for: its
@@ -130,9 +143,31 @@ impl Queue {
         domain: Option<&ThreadDomain>,
         channel: Option<&Channel>,
         entries: u32,
+        overrun: Overrun,
+    ) -> Result<Self, Error> {
+        if overrun == Overrun::Impossible
+            && let Ok(queue) = Self::make(context, domain, channel, entries, false)
+        {
+            return Ok(queue);
+        }
+        // Drivers before Linux 4.15 know queues alone that are checked.
+        Self::make(context, domain, channel, entries, true)
+    }
+
+    fn make(
+        context: &Arc<Context>,
+        domain: Option<&ThreadDomain>,
+        channel: Option<&Channel>,
+        entries: u32,
+        is_checked: bool,
     ) -> Result<Self, Error> {
         let events = Box::new(AtomicU32::new(0));
         let parent = domain.and_then(ThreadDomain::parent);
+        let unchecked = if is_checked {
+            0
+        } else {
+            cq_flags::IGNORE_OVERRUN
+        };
         let mut attr = CqInitAttrEx {
             // The library adds one, and rounds up to a power of two.
             cqe: entries.saturating_sub(1).max(1),
@@ -141,7 +176,7 @@ impl Queue {
             comp_vector: 0,
             wc_flags: 0,
             comp_mask: cq_init::FLAGS | if parent.is_some() { cq_init::PD } else { 0 },
-            flags: cq_flags::SINGLE_THREADED,
+            flags: cq_flags::SINGLE_THREADED | unchecked,
             parent_domain: parent.map_or(none(), NonNull::as_ptr),
         };
         let mut own = CqInitAttr {
@@ -160,6 +195,7 @@ impl Queue {
                 base: none(),
                 entries: 0,
                 record: none(),
+                is_checked,
             },
             number: 0,
             page: none(),
@@ -195,6 +231,7 @@ impl Queue {
             base: layout.buf.cast(),
             entries,
             record: layout.dbrec.cast(),
+            is_checked: self.ring.is_checked,
         };
         self.number = layout.cqn;
         self.page = layout.cq_uar.cast();

@@ -28,7 +28,7 @@ mod target;
 
 pub use account::{Account, Objects, Regime};
 pub use channel::Channel;
-pub use completion::CompletionQueue;
+pub use completion::{CompletionQueue, Overrun};
 pub use datagrams::{Datagrams, Received, Recipient};
 pub use domain::ThreadDomain;
 pub use pool::{Pool, Seat};
@@ -234,6 +234,7 @@ impl Device {
         domain: &ThreadDomain,
         entries: u32,
     ) -> Result<CompletionQueue, Error> {
+        let entries = (entries, Overrun::Possible);
         CompletionQueue::new(&self.context, Some(domain), None, entries, None)
     }
 

@@ -5,7 +5,9 @@
 //! again those of one page.
 
 use super::context::Context;
-use super::{Account, Channel, CompletionQueue, Device, QueuePair, ReceiveQueue, ThreadDomain};
+use super::{
+    Account, Channel, CompletionQueue, Device, Overrun, QueuePair, ReceiveQueue, ThreadDomain,
+};
 use crate::error::Error;
 use crate::lane::{SharedCompletions, Source};
 use crate::policy::{Completions, Policy};
@@ -210,6 +212,7 @@ impl Inner {
             None => {
                 let most = self.device.features().max_completions;
                 let wanted = SHARED_ENTRIES.max(entries).min(most.max(entries));
+                let wanted = (wanted, Overrun::Possible);
                 let queue = CompletionQueue::new(&self.device.context, None, None, wanted, None)?;
                 let ring = queue.ring();
                 state.shared.push(SharedQueue {
@@ -280,14 +283,18 @@ impl Seat {
         self.pool.completions == Completions::Shared && !self.has_other_context() && !self.is_only()
     }
 
-    /// Where the lane's completions come from, at least so many at a time: a completion queue of its own, or one that the lanes of a context
-    /// share.
+    /// Where the lane's completions come from, at least so many at a time: a completion queue of its own,
+    /// of which `overrun` tells, or one that the lanes of a context share.
     ///
     /// # Errors
     /// [`Error::Call`].
-    pub fn completions(&self, entries: u32) -> Result<(CompletionQueue, Source), Error> {
+    pub fn completions(
+        &self,
+        entries: u32,
+        overrun: Overrun,
+    ) -> Result<(CompletionQueue, Source), Error> {
         if !self.shares_completions() {
-            let queue = self.completion_queue(entries)?;
+            let queue = self.completion_queue(entries, overrun)?;
             let source = Source::Own(queue.ring());
             return Ok((queue, source));
         }
@@ -306,8 +313,12 @@ impl Seat {
     ///
     /// # Errors
     /// [`Error::Call`].
-    pub fn completion_queue(&self, entries: u32) -> Result<CompletionQueue, Error> {
-        let context = &self.place.device.context;
+    pub fn completion_queue(
+        &self,
+        entries: u32,
+        overrun: Overrun,
+    ) -> Result<CompletionQueue, Error> {
+        let (context, entries) = (&self.place.device.context, (entries, overrun));
         let spare = self.place.spare.as_ref();
         let made =
             spare.map(|domain| CompletionQueue::new(context, Some(domain), None, entries, None));

@@ -28,7 +28,7 @@ pub struct Lone(*const Queue);
 pub struct Nobody(Box<Queue>);
 
 impl Nobody {
-    /// Returns it for [`Lane::take_lone`], as long as this lives.
+    /// Returns it for [`Lane::is_lone`], as long as this lives.
     #[must_use]
     pub fn lone(&self) -> Lone {
         Lone(&raw const *self.0)
@@ -116,38 +116,59 @@ impl Lane {
         Some((self.index_of(queue), queue.consumed.get()))
     }
 
-    /// Returns the queue for [`Lane::take_lone`]; `None` where the completion queue is not the
-    /// lane's own.
+    /// Returns the queue for [`Lane::is_lone`]; `None` where the completion queue is not the
+    /// lane's own, or is checked for overruns.
     pub fn lone(&self, queue: u32) -> Option<Lone> {
         let is_there = (queue as usize) < self.queues.len();
-        let is_own = self.share.is_none();
+        let is_own = self.share.is_none() && !self.completions.is_checked();
         (is_there && is_own).then(|| Lone(self.queues.place(queue as usize)))
     }
 
-    /// Takes the next completion where it is that of the one block that is outstanding on an armed
-    /// queue, behind the `seen` blocks before; the queue is armed again. Does nothing otherwise, and
-    /// returns false. Fewer than 2^16 blocks were posted behind those.
+    /// Whether a queue is armed, and one entry of one block is outstanding on it.
     ///
     /// # Safety
     /// [`Lane::lone`] of this lane has returned `lone`, or [`Nobody::lone`] of one that lives; and this
     /// thread alone uses the lane.
     #[inline(always)]
-    pub unsafe fn take_lone(&self, lone: Lone, seen: u64) -> bool {
+    pub unsafe fn is_lone(&self, lone: Lone) -> bool {
         // SAFETY: the queue is one of this lane's, which stay in their places as long as it lives, or
         // nobody's, which lives; this thread alone uses them.
         let queue = unsafe { &*lone.0 };
-        let done = seen + 1;
-        // No more than the one entry of an armed queue is outstanding, and all before it is known to
-        // be done.
-        let is_lone = queue.armed.get() && queue.producer.get() == done as u16;
-        if !is_lone || !self.completions.take_success_of(|| queue.number_as_read()) {
-            return false;
-        }
-        debug_assert_eq!(queue.consumed.get(), seen);
-        queue.consumed.set(done);
+        queue.armed.get() && queue.producer.get() == (queue.consumed.get() + 1) as u16
+    }
+
+    /// Whether the completion of the one entry has come, and is the next: [`Lane::pass_lone`] takes it.
+    /// False where [`Lane::is_due`].
+    ///
+    /// # Safety
+    /// As [`Lane::is_lone`], which has returned true, and nothing was posted or taken since.
+    #[inline(always)]
+    pub unsafe fn has_lone(&self, lone: Lone) -> bool {
+        // SAFETY: as in `is_lone`.
+        let queue = unsafe { &*lone.0 };
+        self.completions.has_success_of(|| queue.number_as_read())
+    }
+
+    /// Takes the completion that [`Lane::has_lone`] has just found; the queue is armed again.
+    ///
+    /// # Safety
+    /// As [`Lane::has_lone`], which has returned true.
+    #[inline(always)]
+    pub unsafe fn pass_lone(&self, lone: Lone) {
+        // SAFETY: as in `is_lone`.
+        let queue = unsafe { &*lone.0 };
+        self.completions.pass_one();
+        queue.consumed.set(queue.consumed.get() + 1);
         // Of reads and atomics the next fence has to know nothing: it may.
-        queue.limit.set((done + 1) as u16);
-        true
+        queue.limit.set(queue.limit.get().wrapping_add(1));
+        debug_assert_eq!(queue.consumed.get() as u16, queue.producer.get());
+    }
+
+    /// Whether a user that takes completions alone is to look at everything else with the next one,
+    /// as with one of each few hundred.
+    #[inline(always)]
+    pub fn is_due(&self) -> bool {
+        self.completions.ends_stretch()
     }
 
     /// Takes the next completion where it is that of the one entry of an armed queue, which is armed

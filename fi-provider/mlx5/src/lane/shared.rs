@@ -65,6 +65,7 @@ impl Inbox {
             base: UnsafeCell::raw_get(self.entries.as_ptr()),
             entries: self.entries.len() as u32,
             record: self.record.get(),
+            is_checked: false,
         }
     }
 

@@ -57,6 +57,7 @@ impl Model {
             base: aligned(leak(empty, entries as usize + PAGE / size_of::<Cqe>())),
             entries,
             record: leak(CompletionRecord::zeroed(), 1),
+            is_checked: true,
         };
         Self {
             // SAFETY: the rings live for ever, and are as they were made; nobody writes to the

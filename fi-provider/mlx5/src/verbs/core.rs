@@ -266,6 +266,7 @@ pub(crate) mod cq_init {
 /// `enum ibv_create_cq_attr_flags`.
 pub(crate) mod cq_flags {
     pub(crate) const SINGLE_THREADED: u32 = 1 << 0;
+    pub(crate) const IGNORE_OVERRUN: u32 = 1 << 1;
 }
 
 /// A shared receive queue. The library's own.

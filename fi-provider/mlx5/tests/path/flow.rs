@@ -52,9 +52,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
-    (any::<bool>(), 1..=4_u32, 4..=6_u32, 3..=6_u32).prop_map(
-        |(dynamic, queues, blocks, entries)| Shape {
+    (any::<[bool; 2]>(), 1..=4_u32, 4..=6_u32, 3..=6_u32).prop_map(
+        |([dynamic, is_checked], queues, blocks, entries)| Shape {
             dynamic,
+            is_checked,
             queues: if dynamic { 1 } else { queues },
             blocks: 1 << blocks,
             completions: 1 << entries,

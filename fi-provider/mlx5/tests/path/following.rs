@@ -12,8 +12,19 @@ use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::{Opcode, Syndrome};
 use fi_mlx5_defs::wqe::CompactAddress;
 
+/// Connected queues whose completion queue is not checked for overruns.
+const UNCHECKED: Shape = Shape {
+    is_checked: false,
+    ..Shape::RC
+};
 /// The shapes of lanes that are one thread's.
-const ALONE: [Shape; 2] = [Shape::RC, Shape::DC];
+const ALONE: [Shape; 2] = [
+    UNCHECKED,
+    Shape {
+        is_checked: false,
+        ..Shape::DC
+    },
+];
 
 impl Rig {
     fn send_words<const N: usize>(&self, peer: u32, words: [u64; N]) -> Option<bool> {
@@ -36,11 +47,17 @@ impl Rig {
         unsafe { self.route.send(word, bytes, &self.vector, place) }
     }
 
-    /// Takes the completion of the one block that is outstanding behind `seen` blocks.
-    fn take_lone(&self, queue: u32, seen: u64) -> bool {
-        let lone = self.lane.lone(queue).expect("its own completion queue");
-        // SAFETY: the lane is alive and this thread's, and `lone` is of it.
-        unsafe { self.lane.take_lone(lone, seen) }
+    /// Takes the completion of the one block that is outstanding on a queue.
+    fn take_lone(&self, queue: u32) -> bool {
+        let lone = self.lane.lone(queue).expect("its own, unchecked queue");
+        // SAFETY: the lane is this thread's, and has returned it.
+        unsafe {
+            let has_come = self.lane.is_lone(lone) && self.lane.has_lone(lone);
+            if has_come {
+                self.lane.pass_lone(lone);
+            }
+            has_come
+        }
     }
 
     fn ask(&self, tidies: bool) -> bool {
@@ -363,63 +380,69 @@ fn the_one_block_of_an_armed_queue_is_taken_round_the_rings_and_the_counters() {
         rig.arm(1);
         let queue = rig.lane.queue_to(1);
         let posted = || rig.lane.posted(queue);
-        assert!(!rig.take_lone(queue, posted()), "nothing was posted");
+        assert!(!rig.take_lone(queue), "nothing was posted");
+        let ring = u64::from(shape.completions);
         // The indices of blocks are of 16 bits.
         for value in 0..66_000_u64 {
             let seen = posted();
             assert!(rig.inject(1, value, ADDRESS) && one().signalled());
             if value < 200 {
-                assert!(!rig.take_lone(queue, seen), "it is not done");
+                assert!(!rig.take_lone(queue), "it is not done");
             }
             finish(&rig.shape, 1);
-            // A caller that has not seen all that is done, or more.
-            for other in [seen - 1, seen + 1] {
-                assert!(!rig.take_lone(queue, other), "{other} of {seen}");
+            let taken = u64::from(rig.lane.consumed()) + 1;
+            assert_eq!(rig.lane.is_due(), taken.is_multiple_of(ring), "{taken}");
+            if rig.lane.is_due() {
+                assert!(!rig.take_lone(queue), "others are due");
+                assert_eq!(rig.lane.take_next(), Some((queue, seen + 1)));
+            } else {
+                assert!(rig.take_lone(queue));
             }
-            assert!(rig.take_lone(queue, seen));
             assert_eq!((posted(), rig.lane.done(queue)), (seen + 1, seen + 1));
-            assert!(!rig.take_lone(queue, seen + 1));
+            assert!(!rig.take_lone(queue));
         }
         // Not where there are more, nor where the entry has several blocks.
         let seen = posted();
         assert!(rig.inject(1, 3_u64, ADDRESS));
         finish(&rig.shape, 1);
         assert!(rig.lane.widen(1) && rig.inject(1, 4_u64, ADDRESS));
-        assert!(!rig.take_lone(queue, seen));
+        assert!(!rig.take_lone(queue));
         assert_eq!(rig.lane.take_next(), Some((queue, seen + 1)));
-        assert!(!rig.take_lone(queue, seen + 1), "it is not armed");
+        assert!(!rig.take_lone(queue), "it is not armed");
         rig.quiet().expect("quiet");
         finish(&rig.shape, 1);
         rig.arm(1);
         let seen = posted();
         assert!(rig.write_guarded(1, &[7; 100], ADDRESS));
         finish(&rig.shape, 1);
-        assert!(!rig.take_lone(queue, seen));
+        assert!(!rig.take_lone(queue));
         assert_eq!(rig.lane.take_only(queue), Some(posted()));
     }
 }
 
 #[test]
 fn the_one_block_is_not_taken_by_another_queues_completion_or_a_failure() {
-    let rig = Rig::new(Shape::RC);
+    let rig = Rig::new(UNCHECKED);
     rig.arm(0);
     rig.arm(1);
     let seen = [0, 1].map(|queue| rig.lane.posted(queue));
     assert!(rig.inject(0, 1_u64, ADDRESS) && rig.inject(1, 1_u64, ADDRESS));
     finish(&rig.shape, 0);
-    assert!(!rig.take_lone(1, seen[1]), "the next is the other's");
-    assert!(rig.take_lone(0, seen[0]));
+    assert!(!rig.take_lone(1), "the next is the other's");
+    assert!(rig.take_lone(0));
     device(|device| device.fail(1, Syndrome::RemoteAccess));
-    assert!(!rig.take_lone(1, seen[1]), "it has failed");
+    assert!(!rig.take_lone(1), "it has failed");
     assert_eq!(rig.lane.take_next(), Some((1, seen[1])));
     assert_eq!(rig.lane.faults(), 1);
-    assert!(!rig.take_lone(1, seen[1]));
+    assert!(!rig.take_lone(1));
     assert!(rig.lane.lone(2).is_none(), "there is no such queue");
+    let checked = Rig::new(Shape::RC);
+    assert!(checked.lane.lone(0).is_none(), "its device counts");
 }
 
 #[test]
 fn queues_that_are_idle_leave_the_list() {
-    let rig = Rig::new(Shape::RC);
+    let rig = Rig::new(UNCHECKED);
     rig.arm(0);
     rig.arm(1);
     assert!(rig.ask(true));
@@ -436,7 +459,7 @@ fn queues_that_are_idle_leave_the_list() {
 
 #[test]
 fn failures_are_told_by_their_queue() {
-    let rig = Rig::new(Shape::RC);
+    let rig = Rig::new(UNCHECKED);
     rig.arm(1);
     assert!(rig.inject(1, 1_u64, ADDRESS));
     device(|device| {
@@ -463,7 +486,7 @@ fn an_entry_of_several_blocks_is_known_whole_where_others_follow_it() {
         assert!(end > seen + 1, "several blocks");
         assert!(rig.lane.widen(1) && rig.inject(1, 4_u64, ADDRESS));
         finish(&rig.shape, 1);
-        assert!(!rig.take_lone(queue, seen));
+        assert!(!rig.take_lone(queue));
         assert_eq!(rig.lane.take_next(), Some((queue, end)));
         assert!(!rig.ask(false), "the other one is outstanding");
         finish(&rig.shape, 1);

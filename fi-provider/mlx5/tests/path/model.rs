@@ -63,6 +63,8 @@ pub(crate) struct Shape {
     pub(crate) later: u32,
     pub(crate) blocks: u32,
     pub(crate) completions: u32,
+    /// Whether the device looks for overruns of the completion queue.
+    pub(crate) is_checked: bool,
     pub(crate) threads: Threads,
     /// Whether other lanes ring the register as well.
     pub(crate) registers_shared: bool,
@@ -77,6 +79,7 @@ impl Shape {
         later: 0,
         blocks: 64,
         completions: 64,
+        is_checked: true,
         threads: Threads::One,
         registers_shared: false,
         register: HALF as u32,
@@ -219,6 +222,7 @@ impl Device {
                 base: self.cqes,
                 entries: self.shape.completions,
                 record: self.record,
+                is_checked: self.shape.is_checked,
             }),
             discard: DISCARD,
             threads: self.shape.threads,
@@ -236,6 +240,7 @@ impl Device {
             base: self.cqes,
             entries: self.shape.completions,
             record: self.record,
+            is_checked: true,
         };
         // SAFETY: tests drop the lanes before the device.
         let completions = Arc::new(unsafe { SharedCompletions::new(ring) });
@@ -288,7 +293,8 @@ impl Device {
     fn owed(&self) -> u32 {
         // SAFETY: mapped; the other side may write it.
         let consumer = unsafe { (&raw const (*self.record).consumer).read_volatile() };
-        self.due.wrapping_sub(consumer.get()) & 0xff_ffff
+        let owed = self.due.wrapping_sub(consumer.get()) & 0xff_ffff;
+        if self.shape.is_checked { owed } else { 0 }
     }
 
     fn read(&self, queue: usize, start: u64, count: usize) -> Vec<u8> {

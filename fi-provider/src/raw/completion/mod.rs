@@ -277,9 +277,16 @@ impl CompletionQueue {
     /// place of adding it, and gives up that room.
     #[inline(always)]
     pub(crate) fn see_plain(&self, plain: &Cell<Plain>, see: impl FnOnce(Seen<'_>)) {
-        self.release();
+        self.with_entries(Fifo::give_back_later);
         let mut told = Told::nothing(State::Free);
-        told.set_plain(plain.get());
+        let Plain {
+            operation,
+            len,
+            context,
+            ..
+        } = plain.get();
+        // Of a note and of whether it has data, nothing is to be read.
+        told.set_plain(Plain::new(operation, 0, len, context));
         see(told.seen());
     }
 
@@ -475,7 +482,7 @@ mod tests {
         }
     }
 
-    /// Room that is kept and given up is there at once again.
+    /// Room that is kept and given up is there again.
     #[test]
     fn entries_that_are_seen_take_no_room() {
         let queue = CompletionQueue::new(2);
@@ -486,7 +493,7 @@ mod tests {
             queue.see_plain(&plain, |told| {
                 assert_eq!(told.context(), context);
             });
-            assert!(queue.is_open() && queue.is_idle() && queue.room() == 2);
+            assert!(queue.has_room() && queue.is_idle() && queue.room() == 2);
         }
         assert_eq!(queue.next(), None);
         assert!(queue.is(&queue.clone()) && !queue.is(&CompletionQueue::new(2)));

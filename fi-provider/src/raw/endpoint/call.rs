@@ -202,7 +202,9 @@ impl Endpoint {
         counter: &Counter,
     ) -> Result<(), Error> {
         let (address, len) = self.whole(pieces)?;
-        self.counters.borrow_mut().insert(context, counter.clone());
+        self.receive_counters
+            .borrow_mut()
+            .insert(context, counter.clone());
         let posted = Posted {
             context,
             source,
@@ -231,7 +233,9 @@ impl Endpoint {
         counter: &Counter,
     ) -> Result<(), Error> {
         let (address, len) = self.whole(pieces)?;
-        self.counters.borrow_mut().insert(context, counter.clone());
+        self.receive_counters
+            .borrow_mut()
+            .insert(context, counter.clone());
         let receive = Receive {
             wanted,
             address,
@@ -245,7 +249,7 @@ impl Endpoint {
     /// Reports the end of a receive whose message is here.
     pub(super) fn report_receive(&self, entry: Entry, result: Result<(), Error>) {
         let mut promise = Promise::of_receive(entry.context);
-        if !self.counters.borrow().is_empty() {
+        if !self.receive_counters.borrow().is_empty() {
             self.count_receive(entry.context, result);
             promise.counts = false;
         }
@@ -255,14 +259,14 @@ impl Endpoint {
     /// Counts a receive by its own counter, or by the endpoint's.
     #[cold]
     pub(super) fn count_receive(&self, context: u64, result: Result<(), Error>) {
-        let counter = self.counters.borrow_mut().remove(&context);
+        let counter = self.receive_counters.borrow_mut().remove(&context);
         let counter = counter.as_ref().unwrap_or(&self.config.received);
         counter.count(result);
     }
 
     /// Has the counter of a receive count the operation that brings its message.
     pub(super) fn note_counter(&self, number: u64, context: u64) {
-        if let Some(counter) = self.counters.borrow_mut().remove(&context) {
+        if let Some(counter) = self.receive_counters.borrow_mut().remove(&context) {
             self.pending.borrow_mut().count_by(number, counter);
         }
     }

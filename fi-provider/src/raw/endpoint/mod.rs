@@ -64,6 +64,9 @@ use super::completion::{CompletionQueue, Counter, Entry, Failure, Operation, Pro
 use super::domain::Domain;
 use super::error::Error;
 use super::far::Far;
+pub use super::far::LonePost;
+use super::far::mark::Mark;
+pub use super::far::memory::Taken;
 use super::inbox::{Inbox, Lead, NEWS};
 use super::libfabric::Libfabric;
 use super::matcher::{Matcher, Place};
@@ -212,7 +215,9 @@ pub struct Endpoint {
     /// the device writes there no more.
     landings: Landings,
     /// Counters of receives, by their contexts, in the place of the endpoint's.
-    counters: RefCell<HashMap<u64, Counter>>,
+    receive_counters: RefCell<HashMap<u64, Counter>>,
+    /// What counts operations on memory by a device, by their marks ([`Mark::counter`]).
+    pub(crate) counters: [Counter; Mark::COUNTERS],
     /// Takes results that nobody reads; dropped when the device writes there no more.
     unread: Box<Cell<u64>>,
     inbox: Arc<Inbox>,
@@ -220,14 +225,24 @@ pub struct Endpoint {
 }
 
 /// The work of [`Endpoint::progress`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
-    /// None, for sure.
+#[derive(Clone, Copy, Debug)]
+pub enum Due<'a> {
+    /// None, for sure: entries are in their queues.
     Nothing,
-    /// A device may tell of operations that are done; no messages have come.
-    Completions,
+    /// A device does the one operation on memory that was posted last: [`Endpoint::take_lone`].
+    Lone(LonePost<'a>),
     /// Any.
     Anything,
+}
+
+/// Whether operations on memory by a device report to a queue ([`Endpoint::ends_in`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends(u8);
+
+impl Ends {
+    /// They do not.
+    pub const ELSEWHERE: Self = Self(u8::MAX);
+    const HERE: Self = Self(DEVICE);
 }
 
 /// The receiving end of a ring.
@@ -271,17 +286,73 @@ impl Endpoint {
         }
     }
 
-    /// Returns the work of [`Endpoint::progress`] where the first word of bells is 0
+    /// Makes progress, and takes the oldest entry of a queue that is the endpoint's.
+    #[inline(always)]
+    pub fn next(&self, queue: &CompletionQueue) -> Option<Result<Entry, Failure>> {
+        // SAFETY: the word is mapped as long as the inbox, which is beside it, and aligned.
+        // ORDERING: decides only whether to make progress, which orders.
+        if unsafe { &*self.first_bells }.load(Ordering::Relaxed) == 0 {
+            let mut entry = None;
+            match self.due(self.ends_in(queue)) {
+                Due::Nothing => return queue.next(),
+                Due::Lone(lone) => {
+                    // SAFETY: it was just returned.
+                    let taken = unsafe { self.take_lone(lone, |seen| entry = Some(seen.entry())) };
+                    if taken == Taken::Entry {
+                        return entry.map(Ok);
+                    }
+                }
+                Due::Anything => {}
+            }
+        }
+        self.progress();
+        queue.next()
+    }
+
+    /// Whether operations on memory by a device report to this queue.
+    #[inline(always)]
+    pub fn ends_in(&self, queue: &CompletionQueue) -> Ends {
+        if self.transmit().is(queue) {
+            Ends::HERE
+        } else {
+            Ends::ELSEWHERE
+        }
+    }
+
+    /// Whether [`Endpoint::progress`] has nothing to do where the first word of bells is 0
     /// ([`Endpoint::rest`]), by few instructions and no call: as far as these tell.
     #[inline(always)]
-    pub fn work_otherwise(&self) -> Doing {
+    pub fn is_at_rest(&self) -> bool {
         match (self.todo.get(), &self.far) {
-            (0, _) => Doing::Nothing,
-            (DEVICE, Some(far)) if far.receives.is_ready() => Doing::Anything,
-            (DEVICE, Some(far)) if far.traffic.is_busy.get() => Doing::Completions,
-            (DEVICE, Some(_)) => Doing::Nothing,
-            _ => Doing::Anything,
+            (0, _) => true,
+            (DEVICE, Some(far)) => !far.receives.is_ready() && !far.traffic.is_busy.get(),
+            _ => false,
         }
+    }
+
+    /// Returns the work of [`Endpoint::progress`] where the first word of bells is 0
+    /// ([`Endpoint::rest`]), by few instructions and no call: as far as these tell. `ends` is of the
+    /// queue that the caller reads.
+    #[inline(always)]
+    pub fn due(&self, ends: Ends) -> Due<'_> {
+        if self.todo.get() != ends.0 {
+            return match self.is_at_rest() {
+                true => Due::Nothing,
+                false => Due::Anything,
+            };
+        }
+        // SAFETY: the bit says that there is a device.
+        let far = unsafe { self.far.as_deref().unwrap_unchecked() };
+        if far.receives.is_ready() {
+            return Due::Anything;
+        }
+        if let Some(lone) = far.lone() {
+            return Due::Lone(lone);
+        }
+        if far.traffic.is_busy.get() {
+            return Due::Anything;
+        }
+        Due::Nothing
     }
 
     /// Looks for work of which the first word of bells does not tell.

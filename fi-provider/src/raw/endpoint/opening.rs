@@ -5,10 +5,12 @@ use super::scattered::Landings;
 use super::{Config, DEVICE, Endpoint, LIBFABRIC, SHARED};
 use crate::raw::address;
 use crate::raw::address_vector::{AddressVector, Told};
+use crate::raw::completion::Counter;
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::far::Far;
 use crate::raw::far::hub::Hub;
+use crate::raw::far::mark::Mark;
 use crate::raw::inbox::Inbox;
 use crate::raw::libfabric::Libfabric;
 use crate::raw::matcher::Matcher;
@@ -97,7 +99,11 @@ impl Endpoint {
                 Some(shared) => shared.landings().clone(),
                 None => Landings::default(),
             },
-            counters: RefCell::default(),
+            counters: std::array::from_fn(|note| {
+                let Config { read, written, .. } = &config;
+                Mark::counter(note, [read, written, &Counter::new()]).clone()
+            }),
+            receive_counters: RefCell::default(),
             unread: Box::default(),
             config,
             vector: vector.clone(),

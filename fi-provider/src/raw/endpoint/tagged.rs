@@ -290,7 +290,7 @@ impl Endpoint {
     /// be.
     pub fn cancel_tagged(&self, context: u64) -> Option<u64> {
         let receive = self.tagged.borrow_mut().cancel(context);
-        self.counters.borrow_mut().remove(&context);
+        self.receive_counters.borrow_mut().remove(&context);
         if let Some(receive) = &receive {
             self.land(receive.address, 0);
         }

@@ -14,11 +14,11 @@ use crate::raw::error::Error;
 use crate::registration::Loan;
 use fi_mlx5::device::Region;
 use fi_mlx5::direct::{LocalKey, LocalWord};
-use fi_mlx5::lane::{Local, Lone};
+use fi_mlx5::lane::{Lane, Local, Lone};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 
 /// The note of a block without an operation.
 const BLANK: u8 = (Mark::NONE >> NOTE) as u8;
@@ -50,7 +50,7 @@ impl Slot {
         let Plain {
             operation, note, ..
         } = self.plain.get();
-        Mark::new(operation, u32::from(note) << NOTE)
+        Mark::noted(operation, note)
     }
 
     #[inline(always)]
@@ -125,15 +125,53 @@ impl Notes {
     }
 }
 
-/// An operation that leaves nothing to do but its report.
+/// The oldest operation of a log.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Simple<'a>(&'a Slot);
+pub(crate) struct Oldest<'a> {
+    log: &'a Log,
+    slot: &'a Slot,
+}
 
-impl Simple<'_> {
-    /// Whether it has an entry in the queue.
+impl<'a> Oldest<'a> {
     #[inline(always)]
-    pub(crate) fn has_context(self) -> bool {
-        self.0.mark().has_context()
+    fn note(self) -> u8 {
+        self.slot.plain.get().note
+    }
+
+    /// Whether it leaves nothing to do but its entry and a count.
+    #[inline(always)]
+    pub(crate) fn is_entry(self) -> bool {
+        usize::from(self.note()) < Mark::COUNTERS
+    }
+
+    /// Whether it leaves nothing to do but to bring a word to its place, its entry and a count.
+    #[inline(always)]
+    pub(crate) fn is_word(self) -> bool {
+        // The compiler reads the note anew, so that the look before needs no register.
+        compiler_fence(Ordering::SeqCst);
+        !self.is_entry() && self.note() < Mark::WORDS
+    }
+
+    /// Takes it: returns its note, below [`Mark::COUNTERS`], and its entry. Brings its word to its place
+    /// if `IS_WORD`.
+    ///
+    /// # Safety
+    /// It is an [entry](Oldest::is_entry), or a [word](Oldest::is_word) if `IS_WORD`: then the operation
+    /// is done, and there is room for the word where it is to be brought to, aligned to it.
+    #[inline(always)]
+    pub(crate) unsafe fn take<const IS_WORD: bool>(self) -> (usize, &'a Cell<Plain>) {
+        let Self { log, slot } = self;
+        if IS_WORD {
+            // SAFETY: the operation is done; there is room for its word.
+            unsafe { log.bring(log.seen.get(), slot, slot.mark()) };
+        }
+        // The compiler reads the numbers anew, so that they need no registers before; and adds to one in
+        // one instruction.
+        compiler_fence(Ordering::SeqCst);
+        let note = usize::from(self.note()) % if IS_WORD { Mark::COUNTERS } else { usize::MAX };
+        slot.clear();
+        log.seen.set(log.seen.get() + 1);
+        (note, &slot.plain)
     }
 }
 
@@ -228,6 +266,8 @@ pub(crate) struct Log {
     seen: Cell<u64>,
     /// The queue, where its completion queue is not shared.
     pub(crate) lone: Option<Lone>,
+    /// Its lane, if it is there.
+    lane: *const Lane,
     /// The words of the results; null where there are none. Whether there are some, of which none is
     /// misplaced; and their key.
     first: Cell<*const AtomicU64>,
@@ -245,14 +285,16 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// The log of a queue that nothing was posted to, of so many blocks, a power of two.
-    pub(crate) fn new(queue: u32, lone: Option<Lone>, blocks: u32) -> Self {
+    /// The log of a queue that nothing was posted to, of so many blocks, a power of two, and of a lane
+    /// that outlives it; or of a queue that is nobody's, without a lane.
+    pub(crate) fn new(queue: u32, lone: Option<Lone>, lane: Option<&Lane>, blocks: u32) -> Self {
         assert!(blocks.is_power_of_two());
         Self {
             slots: (0..blocks).map(|_| Slot::default()).collect(),
             mask: blocks as usize - 1,
             seen: Cell::new(0),
             lone,
+            lane: lane.map_or(std::ptr::null(), std::ptr::from_ref),
             first: Cell::new(std::ptr::null()),
             has_open_words: Cell::new(false),
             key: Cell::new(LocalKey::new(0)),
@@ -262,6 +304,16 @@ impl Log {
             queue,
             is_over: Cell::new(false),
         }
+    }
+
+    /// The lane of the queue.
+    ///
+    /// # Safety
+    /// The queue is one of a lane.
+    #[inline(always)]
+    pub(super) unsafe fn lane(&self) -> &Lane {
+        // SAFETY: there is one, which outlives the log.
+        unsafe { &*self.lane }
     }
 
     #[inline(always)]
@@ -402,6 +454,15 @@ impl Log {
         Some(&slot.plain)
     }
 
+    /// The oldest operation, or a blank.
+    #[inline(always)]
+    pub(crate) fn oldest(&self) -> Oldest<'_> {
+        Oldest {
+            log: self,
+            slot: self.slot(self.seen()),
+        }
+    }
+
     /// Takes the operation at this block, before which all others were taken, if it leaves nothing
     /// to do but its report: brings its word to its place. Returns its mark, and its entry if it has
     /// one.
@@ -410,40 +471,33 @@ impl Log {
     /// The operation is done. There is room for a word where it is to be brought to, aligned to it.
     #[inline(always)]
     pub(crate) unsafe fn take_simple(&self, block: u64) -> Option<(Mark, &Cell<Plain>)> {
-        // SAFETY: the operation is done, and there is room for its word.
-        self.simple_at(block)
-            .map(|simple| unsafe { self.take(block, simple) })
-    }
-
-    /// The operation at this block, if it leaves nothing to do but its report.
-    #[inline(always)]
-    pub(crate) fn simple_at(&self, block: u64) -> Option<Simple<'_>> {
         let slot = self.slot(block);
-        slot.mark().is_simple().then_some(Simple(slot))
-    }
-
-    /// Takes an operation as [`Log::take_simple`] does.
-    ///
-    /// # Safety
-    /// As [`Log::take_simple`]; the operation was just found at this block.
-    #[inline(always)]
-    pub(crate) unsafe fn take<'a>(
-        &'a self,
-        block: u64,
-        Simple(slot): Simple<'a>,
-    ) -> (Mark, &'a Cell<Plain>) {
         let mark = slot.mark();
+        if !mark.is_simple() {
+            return None;
+        }
         self.pass(block, slot);
         if mark.has_word() {
-            let place = self.first.get().wrapping_add(block as usize & self.mask);
-            // SAFETY: operations that bring words are noted only where there are results, which
-            // are there as long as the log; the mask is one less than the number of words.
-            // ORDERING: none: the completion was seen before, behind which the device's stores are.
-            let word = unsafe { (*place).load(Ordering::Relaxed) };
-            // SAFETY: there is room for the word.
-            unsafe { slot.bring(mark, word) };
+            // SAFETY: the operation is done; there is room for its word.
+            unsafe { self.bring(block, slot, mark) };
         }
-        (mark, &slot.plain)
+        Some((mark, &slot.plain))
+    }
+
+    /// Brings the word of the operation with this mark at this block, whose slot this is, to its place.
+    ///
+    /// # Safety
+    /// The operation is done, and brings a word, which is in the place of its block. There is room for
+    /// it, aligned to it.
+    #[inline(always)]
+    unsafe fn bring(&self, block: u64, slot: &Slot, mark: Mark) {
+        let place = self.first.get().wrapping_add(block as usize & self.mask);
+        // SAFETY: operations that bring words are noted only where there are results, which
+        // are there as long as the log; the mask is one less than the number of words.
+        // ORDERING: none: the completion was seen before, behind which the device's stores are.
+        let word = unsafe { (*place).load(Ordering::Relaxed) };
+        // SAFETY: there is room for the word.
+        unsafe { slot.bring(mark, word) };
     }
 
     /// Takes the operation at this block, whose slot this is.
@@ -568,7 +622,7 @@ mod tests {
 
     #[test]
     fn operations_are_taken_in_their_order_and_blanks_left_out() {
-        let log = Log::new(0, None, 8);
+        let log = Log::new(0, None, None, 8);
         let follows = Follows::default();
         let (counted, told) = (
             Mark::WRITE.of(Counted, follows),
@@ -595,7 +649,7 @@ mod tests {
 
     #[test]
     fn operations_that_leave_a_report_alone_are_simple() {
-        let log = Log::new(0, None, 8);
+        let log = Log::new(0, None, None, 8);
         let take = |block| {
             // SAFETY: none of the operations brings a word.
             let taken = unsafe { log.take_simple(block) };
@@ -618,19 +672,82 @@ mod tests {
             log.slot(13)
                 .note(Mark::new(Operation::Read, flags), 8, None);
             assert_eq!((take(13), log.seen()), (None, 13), "it is left");
-            assert!(log.simple_at(13).is_none() && log.take_entry(13).is_none());
-        }
-        let silent = Mark::WRITE.of(Counted, Follows::default());
-        for (report, has_context) in [(mark(Mark::WRITE), true), (silent, false)] {
-            log.slot(13).note(report, 8, None);
-            let simple = log.simple_at(13).expect("nothing but a report");
-            assert_eq!((simple.has_context(), log.seen()), (has_context, 13));
+            assert!(log.take_entry(13).is_none());
         }
     }
 
     #[test]
+    fn the_oldest_operation_is_taken_if_it_has_an_entry() {
+        let log = Log::new(0, None, None, 8);
+        let take = || {
+            let oldest = log.oldest();
+            // SAFETY: the operations are done, and those that bring words have room for them.
+            let taken = unsafe {
+                match (oldest.is_entry(), oldest.is_word()) {
+                    (false, false) => return None,
+                    (_, false) => oldest.take::<false>(),
+                    (_, true) => oldest.take::<true>(),
+                }
+            };
+            let (note, plain) = (taken.0, taken.1.get());
+            Some((note, plain.operation, plain.context))
+        };
+        let counter = |note| Mark::counter(note, ["read", "written", "nothing"]);
+        let words: Vec<_> = (0..8).map(|_| AtomicU64::new(0)).collect();
+        log.first.set(words.as_ptr());
+        let mut word = 0_u64;
+        for block in 6..24 {
+            log.go_on(block);
+            assert_eq!(take(), None, "it is blank");
+            let follows = if block % 2 == 0 {
+                Follows::YES
+            } else {
+                Follows::default()
+            };
+            for (mark, counted) in [
+                (Mark::WRITE, "written"),
+                (Mark::READ, "read"),
+                (Mark::ADDITION, "written"),
+                (Mark::READ_WORD, "read"),
+                (Mark::ATOMIC, "written"),
+                (Mark::FETCH, "read"),
+            ] {
+                let place = ((&raw mut word).cast::<u8>(), 8);
+                for (mark, counted) in [
+                    (mark.of(Context(block), follows), "nothing"),
+                    (mark.of(CountedContext(block), follows), counted),
+                ] {
+                    log.go_on(block);
+                    log.note_word(block, mark, place, Context(block));
+                    let (note, operation, context) = take().expect("the oldest");
+                    assert_eq!((operation, context), (mark.operation(), block));
+                    assert_eq!((counter(note), log.seen()), (counted, block + 1));
+                }
+                let silent = mark.of(Counted, follows);
+                for other in [
+                    silent.flags,
+                    silent.flags | Mark::DETAILS,
+                    mark.flags | Mark::MISPLACED,
+                    mark.flags | Mark::NONE,
+                ] {
+                    log.go_on(block);
+                    let other = Mark {
+                        flags: other,
+                        ..mark
+                    };
+                    log.note_word(block, other, place, Context(block));
+                    assert_eq!((take(), log.seen()), (None, block), "it is left");
+                }
+                log.slot(block).clear();
+            }
+        }
+        // Reads of results that no device has written.
+        assert_eq!(word, 0);
+    }
+
+    #[test]
     fn operations_that_leave_an_entry_alone_are_that() {
-        let log = Log::new(0, None, 8);
+        let log = Log::new(0, None, None, 8);
         let follows = Follows::YES;
         for block in 6..11 {
             log.go_on(block);
@@ -643,7 +760,7 @@ mod tests {
             ];
             for other in others {
                 log.slot(block).note(other, 8, Some(1));
-                assert!(log.take_entry(block).is_none() && log.simple_at(block).is_some());
+                assert!(log.take_entry(block).is_none());
             }
             let mark = Mark::READ.of(Context(block), follows);
             log.note(block, mark, 5, Context(block));
@@ -656,7 +773,7 @@ mod tests {
 
     #[test]
     fn words_are_misplaced_until_their_operation_ends() {
-        let log = Log::new(0, None, 8);
+        let log = Log::new(0, None, None, 8);
         let mark = Mark::READ_WORD.of(Silent, Follows::default());
         let mut word = 0_u64;
         let place = ((&raw mut word).cast(), 8);

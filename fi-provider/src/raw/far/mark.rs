@@ -24,17 +24,25 @@ impl Mark {
     /// No operation.
     const BLANK: Self = Self::new(Operation::Send, Self::NONE);
 
-    /// Has no entry in the queue.
-    pub(super) const SILENT: u32 = 1 << NOTE;
-    const COUNTS: u32 = 2 << NOTE;
-    /// Brings a word.
-    pub(super) const WORD: u32 = 4 << NOTE;
     /// Goes to the region that the peer has under the key by the time it is done.
-    const FOLLOWS: u32 = 8 << NOTE;
+    const FOLLOWS: u32 = 1 << NOTE;
+    /// The counter of reads counts it, if one does.
+    const READS: u32 = 2 << NOTE;
+    const COUNTS: u32 = 4 << NOTE;
+    /// Brings a word.
+    pub(super) const WORD: u32 = 8 << NOTE;
     /// Its word comes where that of another block belongs.
     pub(super) const MISPLACED: u32 = 16 << NOTE;
     pub(super) const DETAILS: u32 = 32 << NOTE;
     pub(super) const NONE: u32 = 64 << NOTE;
+    /// Has no entry in the queue.
+    pub(super) const SILENT: u32 = 128 << NOTE;
+
+    /// Marks, as notes, of operations that leave nothing to do but an entry and a count are below this
+    /// number, by which [`Mark::counter`] says what counts them.
+    pub(crate) const COUNTERS: usize = (Self::WORD >> NOTE) as usize;
+    /// The same, and of those that bring a word besides.
+    pub(super) const WORDS: u8 = (Self::MISPLACED >> NOTE) as u8;
 
     /// What [`Mark::is_simple`] says that it is not.
     const NOT_SIMPLE: u32 = Self::NONE | Self::DETAILS | Self::MISPLACED;
@@ -42,7 +50,35 @@ impl Mark {
     const NOT_ENTRY: u32 = Self::NOT_SIMPLE | Self::SILENT | Self::COUNTS | Self::WORD;
 
     pub(super) const fn new(operation: Operation, flags: u32) -> Self {
-        Self { operation, flags }
+        let reads = if operation as u8 & READS != 0 {
+            Self::READS
+        } else {
+            0
+        };
+        Self {
+            operation,
+            flags: flags | reads,
+        }
+    }
+
+    /// The mark of an operation whose report has this note.
+    #[inline(always)]
+    pub(super) fn noted(operation: Operation, note: u8) -> Self {
+        Self {
+            operation,
+            flags: u32::from(note) << NOTE,
+        }
+    }
+
+    /// Returns `read`, `written` or `nothing`: the counter of operations whose mark, as a note, is
+    /// `note`, one below [`Mark::COUNTERS`].
+    pub(crate) fn counter<T>(note: usize, [read, written, nothing]: [T; 3]) -> T {
+        let has = |flag: u32| note & (flag >> NOTE) as usize != 0;
+        match (has(Self::COUNTS), has(Self::READS)) {
+            (false, _) => nothing,
+            (true, true) => read,
+            (true, false) => written,
+        }
     }
 
     /// The first word of the report of its success, which has the flags as its note.
@@ -81,7 +117,7 @@ impl Mark {
     /// Whether the counter of reads counts the operation.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
-        self.operation as u8 & READS != 0
+        self.flags & Self::READS != 0
     }
 
     /// Whether the operation is an atomic one.

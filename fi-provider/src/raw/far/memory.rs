@@ -2,16 +2,14 @@
 
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
-use super::Far;
-use super::log::{After, Detail, Log, Noted};
+use super::log::{After, Detail, Log, Noted, Oldest};
 use super::mark::{Follows, Mark};
 use super::path::FarPath;
 use super::vector::take_word;
+use super::{Far, LonePost};
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
-use crate::raw::completion::{
-    self, CompletionQueue, Entry, Operation, Plain, Promise, Report, Silent,
-};
+use crate::raw::completion::{self, Entry, Operation, Plain, Promise, Report, Silent};
 use crate::raw::endpoint::{Atomic, Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
@@ -38,6 +36,17 @@ pub(crate) enum Lane {
 enum Here {
     Registered(Local, Option<Loan>),
     Bounce(Kept),
+}
+
+/// The result of [`Endpoint::take_lone`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// The entry was seen.
+    Entry,
+    /// The operation has brought a word: [`Endpoint::take_lone_word`].
+    Word,
+    /// Nothing was done.
+    Nothing,
 }
 
 /// Slots of a peer's table that are read at a time.
@@ -532,75 +541,123 @@ impl Endpoint {
     /// Calls nothing but at its end, so that few registers are saved and restored.
     #[inline(always)]
     pub(crate) fn end_only(&self, far: &Far) -> bool {
-        if far.is_time_for_more() {
-            return self.look_at_all();
-        }
-        let log = far.latest();
-        let (lane, seen) = (far.hub.memory.lane(), log.seen());
-        // SAFETY: the lane is alive with the hub and used by this thread alone. It is that of the log,
-        // which has its queue as it is the latest; or the queue is nobody's, which lives with `far`.
-        if !unsafe { lane.take_lone(log.lone.unwrap_unchecked(), seen) } {
+        let lane = far.hub.memory.lane();
+        let Some(LonePost { log, lone }) = far.lone() else {
             return self.end_few();
+        };
+        // SAFETY: as in `Far::lone`, which has returned it.
+        unsafe {
+            if !lane.has_lone(lone) {
+                return self.end_few();
+            }
+            lane.pass_lone(lone);
         }
+        let seen = log.seen();
         if let Some(plain) = log.take_entry(seen) {
             return self.transmit().fill_plain(plain);
         }
         // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
         // else's until the operation is reported.
         let Some((mark, plain)) = (unsafe { log.take_simple(seen) }) else {
-            return self.end_rest(log.queue, seen + 1);
+            return self.end_rest(log.queue, lane.done(log.queue));
         };
         self.report_done(mark, plain)
     }
 
-    /// Takes the completion of the one entry that is outstanding on the queue whose completion was
-    /// taken last, of an operation that has a context and whose entry would be the only one in
-    /// `queue`: has `see` look at that in place of putting it there. Returns false otherwise, and has
-    /// done nothing. Calls nothing.
+    /// Takes the completion of the operation that [`Endpoint::due`] has just returned, if it has come,
+    /// the operation has a context, and its entry would be the only one in its queue: has `see` look at
+    /// that in place of putting it there. Does nothing otherwise. Calls nothing.
+    ///
+    /// # Safety
+    /// [`Endpoint::due`] of this endpoint has just returned it.
     #[inline(always)]
-    pub fn end_seen(
+    pub unsafe fn take_lone(
         &self,
-        queue: &CompletionQueue,
+        lone: LonePost<'_>,
+        see: impl FnOnce(completion::Seen<'_>),
+    ) -> Taken {
+        // SAFETY: the endpoint has just returned it.
+        let Some(oldest) = (unsafe { self.oldest_done(lone) }) else {
+            return Taken::Nothing;
+        };
+        if !oldest.is_entry() {
+            return if oldest.is_word() {
+                Taken::Word
+            } else {
+                Taken::Nothing
+            };
+        }
+        // SAFETY: it is an entry; the endpoint has just returned it.
+        unsafe { self.end_lone(lone, oldest.take::<false>(), see) };
+        Taken::Entry
+    }
+
+    /// Does as [`Endpoint::take_lone`] where that has returned [`Taken::Word`]. Returns whether it was
+    /// taken.
+    ///
+    /// # Safety
+    /// As [`Endpoint::take_lone`].
+    #[inline(always)]
+    pub unsafe fn take_lone_word(
+        &self,
+        lone: LonePost<'_>,
         see: impl FnOnce(completion::Seen<'_>),
     ) -> bool {
-        let Some(far) = self.far() else {
+        // SAFETY: the endpoint has just returned it.
+        let oldest = unsafe { self.oldest_done(lone) };
+        let Some(oldest) = oldest.filter(|oldest| oldest.is_word()) else {
             return false;
         };
-        let log = far.latest();
-        let seen = log.seen();
-        let is_only = self.transmit().is(queue) && queue.is_idle();
-        if !is_only || far.is_time_near() {
-            return false;
-        }
-        let simple = log.simple_at(seen);
-        let Some(simple) = simple.filter(|simple| simple.has_context()) else {
-            return false;
-        };
-        let lane = far.hub.memory.lane();
-        // SAFETY: the lane is alive with the hub and used by this thread alone. It is that of the log,
-        // which has its queue as it is the latest; or the queue is nobody's, which lives with `far`.
-        if !unsafe { lane.take_lone(log.lone.unwrap_unchecked(), seen) } {
-            return false;
-        }
-        far.is_time_for_more();
-        // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
-        // else's until the operation is reported.
-        let (mark, plain) = unsafe { log.take(seen, simple) };
-        if mark.counts() {
-            self.counter_of(mark.reads()).add(1);
-        }
-        queue.see_plain(plain, see);
+        // SAFETY: it is a word, and done, as all before the completion's; its caller has room for the
+        // word, aligned, and it is nobody else's until the operation is reported. The endpoint has just
+        // returned it.
+        unsafe { self.end_lone(lone, oldest.take::<true>(), see) };
         true
     }
 
-    /// The same for an entry of several blocks.
+    /// The oldest operation of the log, if the completion has come and the queue has no entry.
+    ///
+    /// # Safety
+    /// As [`Endpoint::take_lone`].
+    #[inline(always)]
+    unsafe fn oldest_done<'a>(&self, LonePost { log, lone }: LonePost<'a>) -> Option<Oldest<'a>> {
+        // SAFETY: as in `Far::lone`, which has returned it: nothing is posted to a queue of no lane.
+        let has_come = unsafe { log.lane().has_lone(lone) };
+        (has_come && self.transmit().is_idle()).then(|| log.oldest())
+    }
+
+    /// Ends an operation of this note that was taken, and its entry.
+    ///
+    /// # Safety
+    /// As [`Endpoint::take_lone`]; the completion has come.
+    #[inline(always)]
+    unsafe fn end_lone(
+        &self,
+        LonePost { log, lone }: LonePost<'_>,
+        (note, plain): (usize, &Cell<Plain>),
+        see: impl FnOnce(completion::Seen<'_>),
+    ) {
+        // SAFETY: as in `oldest_done`; the completion has come. The note is below the number of
+        // counters.
+        unsafe {
+            log.lane().pass_lone(lone);
+            self.counters.get_unchecked(note).add(1);
+        }
+        self.transmit().see_plain(plain, see);
+    }
+
+    /// Does as [`Endpoint::end_only`] for an entry of several blocks, and where everything is to be
+    /// looked at.
     #[inline(never)]
     fn end_few(&self) -> bool {
         let Some(far) = self.far() else {
             return false;
         };
-        let log = far.latest();
-        let Some(done) = far.hub.memory.lane().take_only(log.queue) else {
+        let (log, lane) = (far.latest(), far.hub.memory.lane());
+        if lane.is_due() && lane.is_ready() {
+            return self.look_at_all();
+        }
+        let Some(done) = lane.take_only(log.queue) else {
             return false;
         };
         self.end_rest(log.queue, done)

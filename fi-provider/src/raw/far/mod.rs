@@ -20,7 +20,7 @@ use crate::device::Gate;
 use crate::raw::waker::Set;
 use arrivals::Arrivals;
 use device::QpType;
-use fi_mlx5::lane::{Lane as Queues, Nobody};
+use fi_mlx5::lane::{Lane as Queues, Lone, Nobody};
 use fi_mlx5::receives::Receives;
 use hub::Hub;
 use log::Log;
@@ -98,6 +98,13 @@ pub(crate) struct Far {
     pub(crate) hub: Arc<Hub>,
 }
 
+/// The one operation under way by a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct LonePost<'a> {
+    log: &'a Log,
+    lone: Lone,
+}
+
 /// Flags by which an endpoint and its paths over the device tell each other of work.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
@@ -131,7 +138,7 @@ impl Traffic {
 impl Far {
     pub(crate) fn new(hub: Arc<Hub>) -> Self {
         let queue = Nobody::default();
-        let nobody = Box::new((Log::new(u32::MAX, Some(queue.lone()), 1), queue));
+        let nobody = Box::new((Log::new(u32::MAX, Some(queue.lone()), None, 1), queue));
         Self {
             receives: arrivals::receives(&hub),
             buffers: (hub.buffer(0), hub.buffer(1).addr() - hub.buffer(0).addr()),
@@ -174,12 +181,6 @@ impl Far {
         turns == 0
     }
 
-    /// Whether the next turn is such a one.
-    #[inline(always)]
-    pub(crate) fn is_time_near(&self) -> bool {
-        self.busy_turns.get() == u8::MAX
-    }
-
     /// Notes that nothing is outstanding or waited for.
     pub(crate) fn note_rest(&self) {
         self.traffic.is_busy.set(false);
@@ -207,7 +208,7 @@ impl Far {
         }
         let log = logs[queue as usize].get_or_insert_with(|| {
             // Nothing was posted yet but entries without an operation.
-            let log = Log::new(queue, lane.lone(queue), lane.blocks(queue));
+            let log = Log::new(queue, lane.lone(queue), Some(lane), lane.blocks(queue));
             log.go_on(lane.posted(queue));
             Rc::new(log)
         });
@@ -229,6 +230,19 @@ impl Far {
     fn latest(&self) -> &Log {
         // SAFETY: nobody's, or one of `logs`, from which none is ever taken: there as long as this.
         unsafe { &*self.latest.get() }
+    }
+
+    /// The one operation that was posted to the queue whose completion was taken last, if that is one
+    /// block, and nothing else is under way there.
+    #[inline(always)]
+    pub(crate) fn lone(&self) -> Option<LonePost<'_>> {
+        let log = self.latest();
+        // SAFETY: it is the latest.
+        let lone = unsafe { log.lone.unwrap_unchecked() };
+        // SAFETY: the lane is alive with the hub and used by this thread alone. It is that of the log,
+        // which has its queue as it is the latest; or the queue is nobody's, which lives with `self`.
+        let is_posted = unsafe { self.hub.memory.lane().is_lone(lone) };
+        is_posted.then_some(LonePost { log, lone })
     }
 
     fn all_logs(&self) -> Vec<Rc<Log>> {

@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::message_rate::Features;
 use crate::shape::Shape;
 use crate::usage::Usage;
-use fi_mlx5::device::{CompletionQueue, Device, Peer, Pool, QueuePair, Region, Seat};
+use fi_mlx5::device::{CompletionQueue, Device, Overrun, Peer, Pool, QueuePair, Region, Seat};
 use fi_mlx5::lane::{
     Failure, Hook, Lane, Local, Parts, Payload, Posted, Queues, SharedCompletions, Signals, Source,
     Threads, To, Write,
@@ -132,7 +132,10 @@ impl Ends {
         let first = thread / ways.completion * ways.completion / ways.pair;
         let completions = match self.lanes.get(first) {
             Some(made) => made.completions.clone(),
-            None => seat.completion_queue(self.queue.completions * ways.completion as u32)?,
+            None => {
+                let entries = self.queue.completions * ways.completion as u32;
+                seat.completion_queue(entries, Overrun::Possible)?
+            }
         };
         let pair = |_| seat.connected(&completions, self.queue.depth * ways.pair as u32);
         let pairs = (0..pairs)
