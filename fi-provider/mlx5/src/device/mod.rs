@@ -20,6 +20,7 @@ mod completion;
 mod context;
 mod datagrams;
 mod domain;
+mod features;
 mod pool;
 mod queue_pair;
 mod receive_queue;
@@ -31,6 +32,7 @@ pub use channel::Channel;
 pub use completion::CompletionQueue;
 pub use datagrams::{Datagrams, Received, Recipient};
 pub use domain::ThreadDomain;
+pub use features::Features;
 pub use pool::{Pool, Seat};
 pub use queue_pair::{Peer, QueuePair};
 pub use receive_queue::ReceiveQueue;
@@ -40,32 +42,6 @@ pub use target::Target;
 use crate::error::Error;
 use context::{Context, Opened, Protection};
 use std::sync::Arc;
-
-/// What a device and its port can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Features {
-    /// Dynamic connections can be had: [`Device::initiator`] and [`Device::target`].
-    pub dc: bool,
-    /// Atomics of 8 bytes give their results in the machine's byte order (`IBV_ATOMIC_HCA` or better); otherwise there are no atomics.
-    pub host_endian_atomics: bool,
-    /// Atomics with masks, of 4 bytes. Their results are big-endian whatever the order of those of 8 bytes.
-    pub masked_atomics_4: bool,
-    /// Atomics with masks, of 8 bytes.
-    pub masked_atomics_8: bool,
-    /// Reads and atomics that a queue pair can have under way, in either direction.
-    pub max_read_atomic: u8,
-    /// The port, counted from 1.
-    pub port: u8,
-    /// The port's local identifier.
-    pub lid: u16,
-    /// The port's largest packet, in bytes of payload.
-    pub mtu: u16,
-    /// The longest message, in bytes.
-    pub max_message: u32,
-    /// The most entries that a completion queue can have.
-    pub max_completions: u32,
-}
 
 /// An open device, with a protection domain and a port.
 #[derive(Clone, Debug)]

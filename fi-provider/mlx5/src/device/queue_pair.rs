@@ -3,9 +3,10 @@
 use super::account::PairEntry;
 use super::completion::CompletionQueue;
 use super::context::{Context, check, none};
+use super::Device;
 use super::domain::ThreadDomain;
+use super::features::Features;
 use super::receive_queue::ReceiveQueue;
-use super::{Device, Features};
 use crate::error::Error;
 use crate::queue::SendRing;
 use crate::verbs::core::{

@@ -9,14 +9,14 @@ mod events;
 use super::Device;
 use super::account::PairEntry;
 use super::channel::Channel;
-use super::context::{Context, check, none};
+use super::context::{Context, check};
 use super::domain::ThreadDomain;
 use super::queue_pair::{
     attributes, create, direct_attr, initial, layout, modify, number, ready_to_receive,
 };
 use crate::error::Error;
 use crate::verbs::core::{AhAttr, Qp, QpAttr, QpCap, qp_attr, qp_state, qp_type};
-use crate::verbs::datagrams::{Ah, Datagram, RecvWr, SendWr, Sge, send_flags, wr_opcode};
+use crate::verbs::datagrams::{Ah, Datagram, RecvWr, SendWr, send_flags, wr_opcode};
 use crate::verbs::inline;
 use buffers::Buffers;
 use events::Polled;
