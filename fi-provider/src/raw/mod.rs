@@ -29,6 +29,7 @@ mod matcher;
 mod near;
 #[cfg(test)]
 mod nonsense;
+mod peer;
 pub mod progress;
 mod protocol;
 mod record;
