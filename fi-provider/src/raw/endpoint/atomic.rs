@@ -11,35 +11,15 @@ use super::remote::RemoteRegion;
 use super::rma::rma_entry;
 use super::{Endpoint, Operation};
 use crate::device::amo::Amo;
+use crate::raw::atomic::{Atomic, amo};
 use crate::raw::completion::{Entry, Report};
 use crate::raw::error::Error;
+use crate::raw::far::lane::Lane;
 use crate::raw::far::mark::Mark;
-use crate::raw::far::memory::{Lane, amo};
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
-use crate::raw::region::Rights;
-
+use crate::raw::rights::Rights;
 use fi_shm::amo::Integer;
-
-/// An atomic operation on a word of 4 or 8 bytes; it returns the word that was there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Atomic {
-    /// Reads (FI_ATOMIC_READ).
-    Read = 1,
-    /// Replaces the word by the operand (FI_ATOMIC_WRITE).
-    Swap,
-    /// Adds the operand, modulo 2^n (FI_SUM).
-    Add,
-    /// Bitwise and (FI_BAND).
-    And,
-    /// Bitwise or (FI_BOR).
-    Or,
-    /// Bitwise exclusive or (FI_BXOR).
-    Xor,
-    /// Replaces the word by the operand where the comparand stands (FI_CSWAP).
-    CompareSwap,
-}
 
 /// The operation and the bytes of its word, as one word in a record.
 fn to_wire(operation: Atomic, bytes: usize) -> u64 {

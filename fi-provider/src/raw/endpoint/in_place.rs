@@ -12,7 +12,7 @@ use super::near_path::{Seldom, apart};
 use super::{Endpoint, NEWS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
-use crate::raw::far::memory::Lane;
+use crate::raw::far::lane::Lane;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;

@@ -15,7 +15,7 @@ use super::{Endpoint, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
-use crate::raw::far::memory::Lane;
+use crate::raw::far::lane::Lane;
 use crate::raw::matcher::Buffer;
 use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::region::{Addressing, Rights};

@@ -39,15 +39,14 @@ mod transmitted;
 mod vector;
 mod waiting;
 
+pub use super::atomic::Atomic;
 pub use crate::raw::tagged::Wanted;
 pub use arithmetic::{Arithmetic, Datatype, Typed};
-pub use atomic::Atomic;
 pub use call::{Call, Condition, Start};
 pub use elements::OneWord;
 pub use in_place::{InPlace, Lying, Sent, Way};
 pub use injected::Injected;
 pub use message::{Few, Level, Posted};
-pub(crate) use remote::Beyond;
 pub use remote::RemoteRegion;
 pub use rma::KernelWrite;
 pub(crate) use rma::rma_entry;

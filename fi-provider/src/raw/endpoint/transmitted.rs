@@ -10,7 +10,7 @@ use super::pending::State;
 use super::{Endpoint, LEAVING};
 use crate::raw::completion::{Entry, Promise};
 use crate::raw::error::Error;
-use crate::raw::far::memory::Lane;
+use crate::raw::far::lane::Lane;
 use crate::raw::far::path::FarPath;
 use std::rc::Rc;
 
