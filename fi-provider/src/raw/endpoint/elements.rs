@@ -4,8 +4,8 @@
 
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 
+use super::arithmetic::apply;
 use super::arithmetic::put_element;
-use super::atomic::apply;
 use super::counted::counted;
 use super::link::Path;
 use super::pending::State;

@@ -9,7 +9,7 @@ use super::device::Device;
 use super::mark::{Follows, Mark};
 use crate::device::Kept;
 use crate::raw::completion::{Entry, NOTE, Operation, Plain, Promise, Report, Silent};
-use crate::raw::endpoint::Link;
+use crate::raw::endpoint::link::Link;
 use crate::raw::error::Error;
 use crate::registration::Loan;
 use fi_mlx5::device::Region;

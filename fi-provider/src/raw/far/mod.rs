@@ -43,6 +43,7 @@ pub(crate) mod memory;
 mod mend;
 pub(crate) mod path;
 mod quick;
+mod take;
 pub(crate) mod traffic;
 pub(crate) mod transport;
 pub(crate) mod vector;
