@@ -213,44 +213,6 @@ impl Device {
         CompletionQueue::new(&self.context, Some(domain), None, entries, None)
     }
 
-    /// A reliably connected queue pair of at least so many basic blocks for sends and none for receives, in the state INIT.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn connected(
-        &self,
-        domain: &ThreadDomain,
-        completions: &CompletionQueue,
-        blocks: u32,
-    ) -> Result<QueuePair, Error> {
-        QueuePair::connected(self, domain, completions, None, blocks)
-    }
-
-    /// A reliably connected queue pair, in the state INIT, by which the peer reads, writes and does
-    /// atomics, and by which nothing is posted here.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn passive(&self) -> Result<QueuePair, Error> {
-        let completions = CompletionQueue::of_receives(&self.context, None, 1)?;
-        let domain = self.plain_domain();
-        QueuePair::connected(self, &domain, &completions, None, 1)
-    }
-
-    /// As [`Device::connected`], with receives: those of this queue, of the same protection domain.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn connected_receiving(
-        &self,
-        domain: &ThreadDomain,
-        completions: &CompletionQueue,
-        receives: &ReceiveQueue,
-        blocks: u32,
-    ) -> Result<QueuePair, Error> {
-        QueuePair::connected(self, domain, completions, Some(receives), blocks)
-    }
-
     /// A shared receive queue of at least so many entries, a power of two, and the completion queue
     /// of its receives. One thread at a time posts and polls.
     ///
@@ -278,44 +240,6 @@ impl Device {
     /// [`Error::Call`].
     pub fn channel(&self) -> Result<Channel, Error> {
         Channel::new(&self.context)
-    }
-
-    /// An initiator of dynamic connections of at least so many basic blocks, ready to send.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn initiator(
-        &self,
-        domain: &ThreadDomain,
-        completions: &CompletionQueue,
-        blocks: u32,
-    ) -> Result<QueuePair, Error> {
-        QueuePair::initiator(self, domain, completions, blocks)
-    }
-
-    /// A target of dynamic connections that know `key`, ready to receive.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn target(&self, key: u64) -> Result<Target, Error> {
-        Target::new(self, key, None)
-    }
-
-    /// As [`Device::target`], with receives: those of this queue, of the same protection domain.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn target_receiving(&self, key: u64, receives: &ReceiveQueue) -> Result<Target, Error> {
-        Target::new(self, key, Some(receives))
-    }
-
-    /// A queue pair for datagrams, and a file that tells of them: at least so many can be under way
-    /// in each direction. Others send to it by `key`, of which 31 bits count.
-    ///
-    /// # Errors
-    /// [`Error::Call`]; [`Error::Unexpected`] of a port whose packets are too small.
-    pub fn datagrams(&self, entries: u32, key: u32) -> Result<Datagrams, Error> {
-        Datagrams::new(self, entries, key)
     }
 
     /// Whether there are dynamic connections: no query tells it to a user without the right to DEVX. A target is tried, as it takes no

@@ -1,8 +1,8 @@
 //! libibverbs and libmlx5, opened at run time and never closed.
 
 use super::core::{
-    AhAttr, CompChannel, Context, Cq, CqInitAttrEx, Device, DeviceAttr, Mr, Pd, Qp, QpAttr, QpInitAttrEx, Srq,
-    SrqInitAttr,
+    AhAttr, CompChannel, Context, Cq, CqInitAttrEx, Device, DeviceAttr, Mr, Pd, Qp, QpAttr,
+    QpInitAttrEx, Srq, SrqInitAttr,
 };
 use super::datagrams::Ah;
 use super::direct::{ContextAttr, CqInitAttr, Object, QpInitAttr, Uar};

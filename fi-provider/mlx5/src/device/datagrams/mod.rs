@@ -67,6 +67,17 @@ pub struct Datagrams {
     incoming: Buffers,
 }
 
+impl Device {
+    /// A queue pair for datagrams, and a file that tells of them: at least so many can be under way
+    /// in each direction. Others send to it by `key`, of which 31 bits count.
+    ///
+    /// # Errors
+    /// [`Error::Call`]; [`Error::Unexpected`] of a port whose packets are too small.
+    pub fn datagrams(&self, entries: u32, key: u32) -> Result<Datagrams, Error> {
+        Datagrams::new(self, entries, key)
+    }
+}
+
 impl Datagrams {
     /// Bytes of the longest datagram.
     pub const LONGEST: usize = 1024;
