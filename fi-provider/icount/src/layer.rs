@@ -173,6 +173,16 @@ const RULES: &[Rule] = &[
         Layer::Matching,
     ),
     (
+        "fi-provider/src/raw/endpoint/held.rs",
+        &[],
+        Layer::Matching,
+    ),
+    (
+        "fi-provider/src/raw/endpoint/origin.rs",
+        &[],
+        Layer::Matching,
+    ),
+    (
         "fi-provider/src/raw/endpoint/tagged.rs",
         &[],
         Layer::Matching,
