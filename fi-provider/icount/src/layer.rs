@@ -172,11 +172,7 @@ const RULES: &[Rule] = &[
         &[],
         Layer::Matching,
     ),
-    (
-        "fi-provider/src/raw/endpoint/held.rs",
-        &[],
-        Layer::Matching,
-    ),
+    ("fi-provider/src/raw/endpoint/held.rs", &[], Layer::Matching),
     (
         "fi-provider/src/raw/endpoint/origin.rs",
         &[],
