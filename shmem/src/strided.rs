@@ -11,7 +11,8 @@
 use crate::ctx::Context;
 use crate::report;
 use crate::routine::Routine;
-use fi_provider::symmetric::strided::{self, Blocks};
+use fi_provider::symmetric::blocks::Blocks;
+use fi_provider::symmetric::strided;
 use std::ffi::c_int;
 
 /// What a stride must be at least, for messages.

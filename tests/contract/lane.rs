@@ -10,10 +10,11 @@ use bytemuck::Pod;
 use fi_provider::symmetric::Error;
 use fi_provider::symmetric::address_vector::{AddressVector, PeerIndex};
 use fi_provider::symmetric::atomic::{self, Integer, Word};
+use fi_provider::symmetric::blocks::Blocks;
 use fi_provider::symmetric::domain::Domain;
 use fi_provider::symmetric::endpoint::Endpoint;
 use fi_provider::symmetric::gate::Gate;
-use fi_provider::symmetric::strided::{self, Blocks};
+use fi_provider::symmetric::strided;
 use fi_provider::symmetric::{element, range};
 use std::ops::Deref;
 

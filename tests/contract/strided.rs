@@ -6,7 +6,7 @@ use crate::transport::{Transport, check};
 use crate::values::pattern;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use fi_provider::symmetric::Error;
-use fi_provider::symmetric::strided::Blocks;
+use fi_provider::symmetric::blocks::Blocks;
 
 /// What nobody writes.
 const GUARD: u8 = 0xee;

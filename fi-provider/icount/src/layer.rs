@@ -172,6 +172,12 @@ const RULES: &[Rule] = &[
         &[],
         Layer::Matching,
     ),
+    ("fi-provider/src/raw/endpoint/held.rs", &[], Layer::Matching),
+    (
+        "fi-provider/src/raw/endpoint/origin.rs",
+        &[],
+        Layer::Matching,
+    ),
     (
         "fi-provider/src/raw/endpoint/tagged.rs",
         &[],

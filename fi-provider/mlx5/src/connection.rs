@@ -4,9 +4,9 @@
 
 #![expect(unsafe_code, reason = "reaches a lane's queue through a raw pointer")]
 
-use crate::direct::LocalWord;
 use crate::head::{Slot, head, slot};
 use crate::lane::{Atomic, Lane};
+use crate::local::LocalWord;
 use crate::post::{control, described, next_place, put, ring_alone};
 use crate::queue::{Queue, what};
 use crate::remote::Segment;

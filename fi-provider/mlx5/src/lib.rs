@@ -5,7 +5,7 @@
 //!   pages in which lanes are made; [`error`]: why not.
 //! * [`policy`]: how much lanes share.
 //! * [`lane`]: send queues and their completions; [`route`], [`connection`], [`short`], [`direct`]
-//!   and [`message`]: posts in one step; [`receives`]: messages that come; [`apart`]: the steps of a
+//!   and [`message`]: posts in one step, [`local`]: what they take from here; [`receives`]: messages that come; [`apart`]: the steps of a
 //!   post, to be timed.
 
 pub mod apart;
@@ -18,6 +18,7 @@ pub mod error;
 pub mod guard;
 mod head;
 pub mod lane;
+pub mod local;
 pub mod message;
 pub mod policy;
 mod post;

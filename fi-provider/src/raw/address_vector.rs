@@ -2,15 +2,13 @@
 
 use super::address::{Address, Family};
 use super::error::Error;
+pub use super::peer::PeerIndex;
 use super::shared_table::{Change, SharedTable, TableTurn};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::fmt::Debug;
 use std::rc::{Rc, Weak};
-
-/// The number of a peer in its address vector (FI_AV_TABLE).
-pub type PeerIndex = u32;
 
 /// Addresses and their numbers: a handle, whose clones are the same vector, for the endpoints of a
 /// thread.

@@ -6,8 +6,8 @@
 use super::address::{Address, Family, Port};
 use super::arena::Arena;
 use super::error::Error;
-use super::far::Transport;
 use super::far::device::Device;
+use super::far::transport::Transport;
 use super::near::Near;
 use super::region::{Accesses, Addressing, Memory, Region, Regions, Rights, TABLE_BYTES};
 use super::service::{Service, Shared};

@@ -17,6 +17,7 @@
 pub mod address;
 pub mod address_vector;
 mod arena;
+mod atomic;
 pub mod completion;
 pub mod domain;
 pub mod endpoint;
@@ -29,10 +30,12 @@ mod matcher;
 mod near;
 #[cfg(test)]
 mod nonsense;
+mod peer;
 pub mod progress;
 mod protocol;
 mod record;
 pub mod region;
+mod rights;
 mod service;
 mod shared_table;
 mod splits;

@@ -4,6 +4,9 @@
 
 use fi_shm::{copy, ring};
 
+/// Words before the bytes of any record, at most.
+pub(crate) const MOST_WORDS: usize = 6;
+
 /// A kind, and a payload of words and bytes. Dropping it gives its room back to the sender.
 ///
 /// The sender may change the payload meanwhile: it is copied before it is checked.

@@ -6,8 +6,8 @@
 //! process's turn.
 
 use super::address::Address;
-use super::address_vector::PeerIndex;
 use super::error::Error;
+use super::peer::PeerIndex;
 use fi_shm::named::{Named, Turn};
 use fi_shm::segment::Reservation;
 use std::fs::File;

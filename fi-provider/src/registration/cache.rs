@@ -1,8 +1,10 @@
 //! The cache of one device context: looks entries up, registers, and lets go.
 
+use super::counts::{Counters, Limits};
+use super::loan::{Absent, Loan};
+use super::registrar::Registrar;
 use super::table::{Entry, State, Table};
 use super::watch::{Shared, Watcher, lock};
-use super::{Absent, Counters, Limits, Loan, Registrar};
 use fi_shm::segment::page_size;
 use std::fmt::{self, Debug};
 use std::ops::Range;

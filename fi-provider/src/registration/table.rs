@@ -4,7 +4,7 @@
 //! that begin at or before an address the last one reaches furthest, and both searches are by halves. Nothing here allocates
 //! or frees once the table is made: who holds its lock never unmaps memory, which the reader of such news might wait for.
 
-use super::{Counters, Limits};
+use super::counts::{Counters, Limits};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -4,15 +4,17 @@
 //! registration that has outlived its mapping gives the old contents, as on hardware.
 
 use super::cache::Cache;
+use super::registrar::Registrar;
 use super::watch::lock;
 use super::*;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 const PAGE: usize = 4096;
 /// Bytes of a pipe, which needs one of its buffers for each page.

@@ -9,7 +9,7 @@ use crate::symmetric::Error;
 use crate::symmetric::address_vector::{AddressVector, Peer, PeerIndex};
 use crate::symmetric::domain::Domain;
 use crate::symmetric::far::Far;
-use crate::symmetric::far::libfabric::Libfabric;
+use crate::symmetric::far::libfabric::way::Libfabric;
 use crate::symmetric::far::mlx5::Mlx5;
 use crate::symmetric::gate::Gate;
 use fi_mlx5::queue::Place;

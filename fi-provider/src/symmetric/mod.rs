@@ -27,6 +27,7 @@
 pub mod address_vector;
 mod amo;
 pub mod atomic;
+pub mod blocks;
 pub mod caller;
 pub mod domain;
 pub mod element;

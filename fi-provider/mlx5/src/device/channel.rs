@@ -2,8 +2,7 @@
 
 use super::context::{Context, check, none};
 use crate::error::Error;
-use crate::verbs::core::Cq;
-use crate::verbs::datagrams::CompChannel;
+use crate::verbs::core::{CompChannel, Cq};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;

@@ -1,7 +1,8 @@
 //! Finding a device, opening it, and asking what it can do.
 
 use super::account::{Book, Regime};
-use super::{Features, capability};
+use super::capability;
+use super::features::Features;
 use crate::error::Error;
 use crate::verbs::core::{self, DeviceAttr, Pd, PortAttr, atomic_cap, link_layer, port_state};
 use crate::verbs::direct::{ContextAttr, context, uar};

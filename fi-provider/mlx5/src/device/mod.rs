@@ -20,6 +20,7 @@ mod completion;
 mod context;
 mod datagrams;
 mod domain;
+mod features;
 mod pool;
 mod queue_pair;
 mod receive_queue;
@@ -31,6 +32,7 @@ pub use channel::Channel;
 pub use completion::{CompletionQueue, Overrun};
 pub use datagrams::{Datagrams, Received, Recipient};
 pub use domain::ThreadDomain;
+pub use features::Features;
 pub use pool::{Pool, Seat};
 pub use queue_pair::{Peer, QueuePair};
 pub use receive_queue::ReceiveQueue;
@@ -40,32 +42,6 @@ pub use target::Target;
 use crate::error::Error;
 use context::{Context, Opened, Protection};
 use std::sync::Arc;
-
-/// What a device and its port can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Features {
-    /// Dynamic connections can be had: [`Device::initiator`] and [`Device::target`].
-    pub dc: bool,
-    /// Atomics of 8 bytes give their results in the machine's byte order (`IBV_ATOMIC_HCA` or better); otherwise there are no atomics.
-    pub host_endian_atomics: bool,
-    /// Atomics with masks, of 4 bytes. Their results are big-endian whatever the order of those of 8 bytes.
-    pub masked_atomics_4: bool,
-    /// Atomics with masks, of 8 bytes.
-    pub masked_atomics_8: bool,
-    /// Reads and atomics that a queue pair can have under way, in either direction.
-    pub max_read_atomic: u8,
-    /// The port, counted from 1.
-    pub port: u8,
-    /// The port's local identifier.
-    pub lid: u16,
-    /// The port's largest packet, in bytes of payload.
-    pub mtu: u16,
-    /// The longest message, in bytes.
-    pub max_message: u32,
-    /// The most entries that a completion queue can have.
-    pub max_completions: u32,
-}
 
 /// An open device, with a protection domain and a port.
 #[derive(Clone, Debug)]
@@ -238,44 +214,6 @@ impl Device {
         CompletionQueue::new(&self.context, Some(domain), None, entries, None)
     }
 
-    /// A reliably connected queue pair of at least so many basic blocks for sends and none for receives, in the state INIT.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn connected(
-        &self,
-        domain: &ThreadDomain,
-        completions: &CompletionQueue,
-        blocks: u32,
-    ) -> Result<QueuePair, Error> {
-        QueuePair::connected(self, domain, completions, None, blocks)
-    }
-
-    /// A reliably connected queue pair, in the state INIT, by which the peer reads, writes and does
-    /// atomics, and by which nothing is posted here.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn passive(&self) -> Result<QueuePair, Error> {
-        let completions = CompletionQueue::of_receives(&self.context, None, 1)?;
-        let domain = self.plain_domain();
-        QueuePair::connected(self, &domain, &completions, None, 1)
-    }
-
-    /// As [`Device::connected`], with receives: those of this queue, of the same protection domain.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn connected_receiving(
-        &self,
-        domain: &ThreadDomain,
-        completions: &CompletionQueue,
-        receives: &ReceiveQueue,
-        blocks: u32,
-    ) -> Result<QueuePair, Error> {
-        QueuePair::connected(self, domain, completions, Some(receives), blocks)
-    }
-
     /// A shared receive queue of at least so many entries, a power of two, and the completion queue
     /// of its receives. One thread at a time posts and polls.
     ///
@@ -303,44 +241,6 @@ impl Device {
     /// [`Error::Call`].
     pub fn channel(&self) -> Result<Channel, Error> {
         Channel::new(&self.context)
-    }
-
-    /// An initiator of dynamic connections of at least so many basic blocks, ready to send.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn initiator(
-        &self,
-        domain: &ThreadDomain,
-        completions: &CompletionQueue,
-        blocks: u32,
-    ) -> Result<QueuePair, Error> {
-        QueuePair::initiator(self, domain, completions, blocks)
-    }
-
-    /// A target of dynamic connections that know `key`, ready to receive.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn target(&self, key: u64) -> Result<Target, Error> {
-        Target::new(self, key, None)
-    }
-
-    /// As [`Device::target`], with receives: those of this queue, of the same protection domain.
-    ///
-    /// # Errors
-    /// [`Error::Call`].
-    pub fn target_receiving(&self, key: u64, receives: &ReceiveQueue) -> Result<Target, Error> {
-        Target::new(self, key, Some(receives))
-    }
-
-    /// A queue pair for datagrams, and a file that tells of them: at least so many can be under way
-    /// in each direction. Others send to it by `key`, of which 31 bits count.
-    ///
-    /// # Errors
-    /// [`Error::Call`]; [`Error::Unexpected`] of a port whose packets are too small.
-    pub fn datagrams(&self, entries: u32, key: u32) -> Result<Datagrams, Error> {
-        Datagrams::new(self, entries, key)
     }
 
     /// Whether there are dynamic connections: no query tells it to a user without the right to DEVX. A target is tried, as it takes no

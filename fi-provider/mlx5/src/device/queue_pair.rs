@@ -1,11 +1,12 @@
 //! Queue pairs: connected ones and initiators of dynamic connections.
 
+use super::Device;
 use super::account::PairEntry;
 use super::completion::CompletionQueue;
 use super::context::{Context, check, none};
 use super::domain::ThreadDomain;
+use super::features::Features;
 use super::receive_queue::ReceiveQueue;
-use super::{Device, Features};
 use crate::error::Error;
 use crate::queue::SendRing;
 use crate::verbs::core::{
@@ -79,6 +80,59 @@ pub struct QueuePair {
 unsafe impl Send for QueuePair {}
 // SAFETY: libibverbs lets several threads do so at a time.
 unsafe impl Sync for QueuePair {}
+
+impl Device {
+    /// A reliably connected queue pair of at least so many basic blocks for sends and none for receives, in the state INIT.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn connected(
+        &self,
+        domain: &ThreadDomain,
+        completions: &CompletionQueue,
+        blocks: u32,
+    ) -> Result<QueuePair, Error> {
+        QueuePair::connected(self, domain, completions, None, blocks)
+    }
+
+    /// A reliably connected queue pair, in the state INIT, by which the peer reads, writes and does
+    /// atomics, and by which nothing is posted here.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn passive(&self) -> Result<QueuePair, Error> {
+        let completions = CompletionQueue::of_receives(&self.context, None, 1)?;
+        let domain = self.plain_domain();
+        QueuePair::connected(self, &domain, &completions, None, 1)
+    }
+
+    /// As [`Device::connected`], with receives: those of this queue, of the same protection domain.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn connected_receiving(
+        &self,
+        domain: &ThreadDomain,
+        completions: &CompletionQueue,
+        receives: &ReceiveQueue,
+        blocks: u32,
+    ) -> Result<QueuePair, Error> {
+        QueuePair::connected(self, domain, completions, Some(receives), blocks)
+    }
+
+    /// An initiator of dynamic connections of at least so many basic blocks, ready to send.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn initiator(
+        &self,
+        domain: &ThreadDomain,
+        completions: &CompletionQueue,
+        blocks: u32,
+    ) -> Result<QueuePair, Error> {
+        QueuePair::initiator(self, domain, completions, blocks)
+    }
+}
 
 impl QueuePair {
     pub(super) fn connected(

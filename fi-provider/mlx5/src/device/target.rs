@@ -29,6 +29,24 @@ unsafe impl Send for Target {}
 // SAFETY: libibverbs lets several threads do so at a time.
 unsafe impl Sync for Target {}
 
+impl Device {
+    /// A target of dynamic connections that know `key`, ready to receive.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn target(&self, key: u64) -> Result<Target, Error> {
+        Target::new(self, key, None)
+    }
+
+    /// As [`Device::target`], with receives: those of this queue, of the same protection domain.
+    ///
+    /// # Errors
+    /// [`Error::Call`].
+    pub fn target_receiving(&self, key: u64, receives: &ReceiveQueue) -> Result<Target, Error> {
+        Target::new(self, key, Some(receives))
+    }
+}
+
 impl Target {
     /// Entries of the receive queue of a target that takes no messages: it has to have one.
     const NO_MESSAGES: u32 = 2;

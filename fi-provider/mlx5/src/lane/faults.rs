@@ -1,64 +1,12 @@
-//! Failures. Each is of one queue, whose later entries the device flushes; entries of other queues
+//! How a lane fails. Each failure is of one queue, whose later entries the device flushes; entries of other queues
 //! go on.
 
 #![expect(unsafe_code, reason = "reads the entry that failed")]
 
+use super::fault::{Culprit, Fault};
 use super::{Failure, Lane};
 use crate::queue::{FLAGS, Queue};
-use crate::remote::Vector;
 use fi_mlx5_defs::wqe::flags;
-use std::cell::{Cell, RefCell};
-
-/// The peer whose entry failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Culprit {
-    /// The one of this index, which the queue is connected with.
-    Connected(u32),
-    /// The one that is entered by this address vector.
-    Entered([u64; 2]),
-}
-
-/// The first failure of a queue: all that follow are of entries that the device flushed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fault {
-    queue: u32,
-    culprit: Culprit,
-    /// How it failed.
-    pub failure: Failure,
-    /// The first block of the last entry that the device has told of.
-    pub(super) last: u16,
-}
-
-impl Fault {
-    /// The address vector of the entry that was the cause, where the queue is an initiator.
-    #[must_use]
-    pub fn vector(&self) -> Option<[u64; 2]> {
-        match self.culprit {
-            Culprit::Connected(_) => None,
-            Culprit::Entered(vector) => Some(vector),
-        }
-    }
-
-    /// Whether it is that of the peer of this index, to whose target `vector` leads.
-    #[must_use]
-    pub fn is_of(&self, index: u32, vector: &Vector) -> bool {
-        match self.culprit {
-            Culprit::Connected(peer) => peer == index,
-            Culprit::Entered(entered) => entered == vector.0,
-        }
-    }
-}
-
-/// The failures of a lane.
-#[derive(Debug, Default)]
-pub(super) struct Faults {
-    /// The first one.
-    first: Cell<Option<Failure>>,
-    /// Whether the device is gone.
-    lost: Cell<bool>,
-    /// One for each queue that has failed, in their order.
-    of_queues: RefCell<Vec<Fault>>,
-}
 
 impl Lane {
     /// The first failure of any queue.

@@ -15,7 +15,9 @@
 )]
 
 mod atomic;
+mod change;
 mod completing;
+mod fault;
 mod faults;
 mod following;
 mod later;
@@ -30,7 +32,7 @@ mod shared;
 pub use crate::entry::Local;
 pub use crate::head::Held;
 pub use atomic::Atomic;
-pub use faults::Fault;
+pub use fault::Fault;
 pub use following::{Lone, Nobody};
 pub use later::Later;
 pub use list::{Payload, Signals, Write};
@@ -45,7 +47,7 @@ use crate::guard::Kind;
 use crate::head::{Body, FIRST};
 use crate::queue::{END, Place, Queue, SendRing};
 use crate::registers::{HALF, Register};
-use faults::Faults;
+use fault::Faults;
 use fi_mlx5_defs::endian::Be32;
 use shared::Share;
 use std::cell::Cell;

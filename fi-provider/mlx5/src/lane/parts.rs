@@ -1,6 +1,6 @@
 //! What a lane is made of, and what its posts are told.
 
-use super::Later;
+use super::later::Later;
 use super::shared::SharedCompletions;
 use crate::completion::CompletionRing;
 use crate::queue::SendRing;

@@ -1,6 +1,6 @@
 //! The structures of libibverbs (`infiniband/verbs.h`) and the numbers in them.
 
-use super::datagrams::Ops;
+use super::datagrams::{RecvWr, SendWr, Wc};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::mem::{offset_of, size_of};
 
@@ -120,6 +120,26 @@ pub(crate) struct Device {
     _private: [u8; 0],
 }
 
+/// The functions of a context (`ibv_context_ops`) that `verbs.h` calls in line; the others are of
+/// former versions or not used.
+#[repr(C)]
+pub(crate) struct Ops {
+    pub(crate) unused: [*mut c_void; 11],
+    pub(crate) poll_cq: Option<PollCq>,
+    pub(crate) req_notify_cq: Option<ReqNotifyCq>,
+    pub(crate) unused2: [*mut c_void; 12],
+    pub(crate) post_send: Option<PostSend>,
+    pub(crate) post_recv: Option<PostRecv>,
+    pub(crate) unused3: [*mut c_void; 5],
+}
+
+pub(crate) type PollCq = unsafe extern "C" fn(*mut Cq, c_int, *mut Wc) -> c_int;
+pub(crate) type ReqNotifyCq = unsafe extern "C" fn(*mut Cq, c_int) -> c_int;
+pub(crate) type PostSend = unsafe extern "C" fn(*mut Qp, *mut SendWr, *mut *mut SendWr) -> c_int;
+pub(crate) type PostRecv = unsafe extern "C" fn(*mut Qp, *mut RecvWr, *mut *mut RecvWr) -> c_int;
+
+const _: () = assert!(size_of::<Ops>() == 256);
+
 /// The table that every open device has, for functions that are defined in line.
 #[repr(C)]
 pub(crate) struct Context {
@@ -163,6 +183,15 @@ const _: () = assert!(
         && offset_of!(VerbsContext, sz) == 39 * 8
         && offset_of!(VerbsContext, context) == 40 * 8
 );
+
+/// A file of completion events (`ibv_comp_channel`), up to its descriptor.
+#[repr(C)]
+pub(crate) struct CompChannel {
+    pub(crate) context: *mut Context,
+    pub(crate) fd: c_int,
+}
+
+const _: () = assert!(offset_of!(CompChannel, fd) == 8);
 
 /// A protection domain, which a parent domain is, too. The library's own.
 #[repr(C)]

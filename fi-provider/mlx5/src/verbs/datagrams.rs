@@ -1,15 +1,7 @@
 //! The structures of libibverbs's own data path (`infiniband/verbs.h`), as datagrams need them.
 
-use super::core::{Context, Cq, Qp};
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint};
 use std::mem::{offset_of, size_of};
-
-/// A file of completion events (`ibv_comp_channel`), up to its descriptor.
-#[repr(C)]
-pub(crate) struct CompChannel {
-    pub(crate) context: *mut Context,
-    pub(crate) fd: c_int,
-}
 
 /// The way to a port. The library's own.
 #[repr(C)]
@@ -82,8 +74,7 @@ pub(crate) struct Wc {
 }
 
 const _: () = assert!(
-    offset_of!(CompChannel, fd) == 8
-        && size_of::<Sge>() == 16
+    size_of::<Sge>() == 16
         && size_of::<RecvWr>() == 32
         && size_of::<SendWr>() == 128
         && offset_of!(SendWr, ud) == 40
@@ -105,23 +96,3 @@ pub(crate) mod send_flags {
 pub(crate) mod wc_status {
     pub(crate) const SUCCESS: u32 = 0;
 }
-
-/// The functions of a context (`ibv_context_ops`) that `verbs.h` calls in line; the others are of
-/// former versions or not used.
-#[repr(C)]
-pub(crate) struct Ops {
-    pub(crate) unused: [*mut c_void; 11],
-    pub(crate) poll_cq: Option<PollCq>,
-    pub(crate) req_notify_cq: Option<ReqNotifyCq>,
-    pub(crate) unused2: [*mut c_void; 12],
-    pub(crate) post_send: Option<PostSend>,
-    pub(crate) post_recv: Option<PostRecv>,
-    pub(crate) unused3: [*mut c_void; 5],
-}
-
-pub(crate) type PollCq = unsafe extern "C" fn(*mut Cq, c_int, *mut Wc) -> c_int;
-pub(crate) type ReqNotifyCq = unsafe extern "C" fn(*mut Cq, c_int) -> c_int;
-pub(crate) type PostSend = unsafe extern "C" fn(*mut Qp, *mut SendWr, *mut *mut SendWr) -> c_int;
-pub(crate) type PostRecv = unsafe extern "C" fn(*mut Qp, *mut RecvWr, *mut *mut RecvWr) -> c_int;
-
-const _: () = assert!(size_of::<Ops>() == 256);

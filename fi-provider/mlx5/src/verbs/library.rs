@@ -1,10 +1,10 @@
 //! libibverbs and libmlx5, opened at run time and never closed.
 
 use super::core::{
-    AhAttr, Context, Cq, CqInitAttrEx, Device, DeviceAttr, Mr, Pd, Qp, QpAttr, QpInitAttrEx, Srq,
-    SrqInitAttr,
+    AhAttr, CompChannel, Context, Cq, CqInitAttrEx, Device, DeviceAttr, Mr, Pd, Qp, QpAttr,
+    QpInitAttrEx, Srq, SrqInitAttr,
 };
-use super::datagrams::{Ah, CompChannel};
+use super::datagrams::Ah;
 use super::direct::{ContextAttr, CqInitAttr, Object, QpInitAttr, Uar};
 use crate::error::Error;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};

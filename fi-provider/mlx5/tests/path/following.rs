@@ -412,7 +412,6 @@ fn the_one_block_of_an_armed_queue_is_taken_round_the_rings_and_the_counters() {
         rig.quiet().expect("quiet");
         finish(&rig.shape, 1);
         rig.arm(1);
-        let seen = posted();
         assert!(rig.write_guarded(1, &[7; 100], ADDRESS));
         finish(&rig.shape, 1);
         assert!(!rig.take_lone(queue));

@@ -3,10 +3,10 @@
 
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 
-use super::Atomic;
-use super::atomic::apply;
+use crate::raw::atomic::Atomic;
 use crate::raw::error::Error;
 use crate::raw::region::Rights;
+use fi_shm::amo::Integer;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// The type of an element: with the numbers of libfabric's.
@@ -436,6 +436,53 @@ impl Element for Complex {
     fn product(self, other: Self) -> Self {
         let real = self.0 * other.0 - self.1 * other.1;
         Self(real, self.0 * other.1 + self.1 * other.0)
+    }
+}
+
+/// Does an operation on the word of 4 or 8 `bytes` at `place`; returns the word that was there.
+///
+/// # Errors
+/// [`Error::Misaligned`].
+///
+/// # Safety
+/// The word is mapped and writable.
+#[inline]
+pub(crate) unsafe fn apply(
+    operation: Atomic,
+    place: *mut u8,
+    bytes: usize,
+    operand: u64,
+    comparand: u64,
+) -> Result<u64, Error> {
+    if !place.addr().is_multiple_of(bytes) {
+        return Err(Error::Misaligned);
+    }
+    // SAFETY: the word is mapped and writable, and aligned.
+    Ok(unsafe {
+        if bytes == 4 {
+            let (operand, comparand) = (operand as u32, comparand as u32);
+            update(operation, place.cast::<u32>(), operand, comparand).into()
+        } else {
+            update(operation, place.cast::<u64>(), operand, comparand)
+        }
+    })
+}
+
+/// # Safety
+/// The word is mapped, writable and aligned.
+#[inline(always)]
+unsafe fn update<T: Integer>(operation: Atomic, at: *mut T, operand: T, comparand: T) -> T {
+    // SAFETY: the word is mapped, writable and aligned.
+    unsafe {
+        match operation {
+            Atomic::Read => T::fetch(at),
+            Atomic::Swap => T::swap(at, operand),
+            Atomic::Add => T::fetch_add(at, operand),
+            Atomic::And => T::fetch_and(at, operand),
+            Atomic::Or => T::fetch_or(at, operand),
+            Atomic::Xor => T::fetch_xor(at, operand),
+            Atomic::CompareSwap => T::compare_swap(at, comparand, operand),
+        }
     }
 }
 

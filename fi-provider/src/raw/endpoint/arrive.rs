@@ -6,15 +6,15 @@
 )]
 
 use super::atomic::Asked;
-use super::early::{Bytes, Early, OVERHEAD};
+use super::held::{Bytes, Early, OVERHEAD};
 use super::link::Link;
+use super::origin::{Beside, Fate, Origin};
 use super::pending::State;
-use super::short::unguarded;
 use super::stream::Stream;
+use super::unguarded::unguarded;
 use super::{Endpoint, MOST_OWED, Operation};
-use crate::raw::address::Address;
-use crate::raw::address_vector::{AddressVector, PeerIndex};
-use crate::raw::completion::{Entry, Failure, Source};
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::completion::{Entry, Failure};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
 use crate::raw::protocol::{HAS_DATA, HAS_TAG, Kind, MARKS, TAGGED, UNCOUNTED, WANTS_ANSWER};
@@ -22,62 +22,6 @@ use crate::raw::record::Record;
 use crate::raw::region::{Access, Found, Rights};
 use fi_shm::copy;
 use std::rc::Rc;
-
-/// The end of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Taken,
-    /// It stays in the ring: there is no room for it now.
-    Left,
-    /// It makes no sense: its ring is closed.
-    Broken,
-}
-
-/// The sender of a ring.
-#[derive(Debug)]
-pub(crate) struct Origin {
-    address: Address,
-    /// Its number, which is of this version of the address vector.
-    source: Source,
-    version: u64,
-    /// The way back, once it was needed.
-    link: Option<Rc<Link>>,
-}
-
-/// All of a message but its bytes and its sender.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Beside {
-    pub(super) tag: Option<u64>,
-    pub(super) data: Option<u64>,
-}
-
-impl Origin {
-    pub(crate) fn address(&self) -> &Address {
-        &self.address
-    }
-
-    /// The number, as far as [`Origin::is_of`] says that it is up to date.
-    #[inline(always)]
-    pub(super) fn source(&self) -> &Source {
-        &self.source
-    }
-
-    /// Whether the number is of the vector's present version.
-    #[inline(always)]
-    pub(super) fn is_of(&self, vector: &AddressVector) -> bool {
-        self.version == vector.version()
-    }
-
-    pub(crate) fn new(address: Address) -> Self {
-        Self {
-            address,
-            source: Source::NONE,
-            // That of no vector.
-            version: u64::MAX,
-            link: None,
-        }
-    }
-}
 
 impl Endpoint {
     /// Carries a record out.

@@ -4,42 +4,21 @@
 
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 
-use super::arithmetic::Typed;
+use super::arithmetic::{Typed, apply};
 use super::link::Path;
 use super::pending::State;
 use super::remote::RemoteRegion;
 use super::rma::rma_entry;
 use super::{Endpoint, Operation};
 use crate::device::amo::Amo;
+use crate::raw::atomic::{Atomic, amo};
 use crate::raw::completion::{Entry, Report};
 use crate::raw::error::Error;
+use crate::raw::far::lane::Lane;
 use crate::raw::far::mark::Mark;
-use crate::raw::far::memory::{Lane, amo};
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
-use crate::raw::region::Rights;
-
-use fi_shm::amo::Integer;
-
-/// An atomic operation on a word of 4 or 8 bytes; it returns the word that was there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Atomic {
-    /// Reads (FI_ATOMIC_READ).
-    Read = 1,
-    /// Replaces the word by the operand (FI_ATOMIC_WRITE).
-    Swap,
-    /// Adds the operand, modulo 2^n (FI_SUM).
-    Add,
-    /// Bitwise and (FI_BAND).
-    And,
-    /// Bitwise or (FI_BOR).
-    Or,
-    /// Bitwise exclusive or (FI_BXOR).
-    Xor,
-    /// Replaces the word by the operand where the comparand stands (FI_CSWAP).
-    CompareSwap,
-}
+use crate::raw::rights::Rights;
 
 /// The operation and the bytes of its word, as one word in a record.
 fn to_wire(operation: Atomic, bytes: usize) -> u64 {
@@ -112,53 +91,6 @@ impl Asked {
                 Self::Word(operation, bytes) => apply(operation, place, bytes, operand, comparand),
                 Self::Element(typed) => typed.apply(place, operand, comparand),
             }
-        }
-    }
-}
-
-/// Does an operation on the word of 4 or 8 `bytes` at `place`; returns the word that was there.
-///
-/// # Errors
-/// [`Error::Misaligned`].
-///
-/// # Safety
-/// The word is mapped and writable.
-#[inline]
-pub(crate) unsafe fn apply(
-    operation: Atomic,
-    place: *mut u8,
-    bytes: usize,
-    operand: u64,
-    comparand: u64,
-) -> Result<u64, Error> {
-    if !place.addr().is_multiple_of(bytes) {
-        return Err(Error::Misaligned);
-    }
-    // SAFETY: the word is mapped and writable, and aligned.
-    Ok(unsafe {
-        if bytes == 4 {
-            let (operand, comparand) = (operand as u32, comparand as u32);
-            update(operation, place.cast::<u32>(), operand, comparand).into()
-        } else {
-            update(operation, place.cast::<u64>(), operand, comparand)
-        }
-    })
-}
-
-/// # Safety
-/// The word is mapped, writable and aligned.
-#[inline(always)]
-unsafe fn update<T: Integer>(operation: Atomic, at: *mut T, operand: T, comparand: T) -> T {
-    // SAFETY: the word is mapped, writable and aligned.
-    unsafe {
-        match operation {
-            Atomic::Read => T::fetch(at),
-            Atomic::Swap => T::swap(at, operand),
-            Atomic::Add => T::fetch_add(at, operand),
-            Atomic::And => T::fetch_and(at, operand),
-            Atomic::Or => T::fetch_or(at, operand),
-            Atomic::Xor => T::fetch_xor(at, operand),
-            Atomic::CompareSwap => T::compare_swap(at, comparand, operand),
         }
     }
 }

@@ -6,8 +6,8 @@
     reason = "takes messages and buffers by their C addresses"
 )]
 
-use super::arrive::Beside;
 use super::link::Path;
+use super::origin::Beside;
 use super::pending::State;
 use super::threshold::Act;
 use super::{Endpoint, Level, Posted, Work};

@@ -5,12 +5,13 @@
     reason = "brings bytes to buffers given by their C addresses"
 )]
 
-use super::arrive::{Beside, Fate, Origin, entry_of};
+use super::arrive::entry_of;
+use super::held::{Bytes, Early, OVERHEAD};
 use super::link::Link;
+use super::origin::{Beside, Fate, Origin};
 use super::pending::State;
 use super::together::{Name, Transfer};
 use super::{Endpoint, NAMELESS};
-use crate::raw::address::Address;
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise};
 use crate::raw::error::Error;
@@ -21,46 +22,6 @@ use crate::raw::region::Access;
 use fi_shm::copy;
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// A message that has come before its buffer.
-#[derive(Debug)]
-pub(crate) struct Early {
-    pub(super) bytes: Bytes,
-    pub(super) beside: Beside,
-    /// The sender, if it had no number in the address vector.
-    pub(super) sender: Option<Address>,
-    /// The sender's number of it, and the way back, where it waits for an answer.
-    pub(super) answer: Option<(u64, Rc<Link>)>,
-}
-
-#[derive(Debug)]
-pub(super) enum Bytes {
-    Here(Box<[u8]>),
-    /// At this address in the sender's process, so many; and the key by which its device knows
-    /// them.
-    There(u64, usize, Option<u32>),
-    /// At this offset in the sender's arena, so many.
-    Mapped(u64, usize),
-}
-
-/// Bytes that an early message is counted with, beside its own.
-pub(super) const OVERHEAD: usize = 64;
-
-impl Early {
-    pub(super) fn held(&self) -> usize {
-        match &self.bytes {
-            Bytes::Here(bytes) => OVERHEAD + bytes.len(),
-            Bytes::There(..) | Bytes::Mapped(..) => OVERHEAD,
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        match &self.bytes {
-            Bytes::Here(bytes) => bytes.len(),
-            Bytes::There(_, len, _) | Bytes::Mapped(_, len) => *len,
-        }
-    }
-}
 
 impl Endpoint {
     /// Whether an early message may be held, of which `held` bytes are counted.

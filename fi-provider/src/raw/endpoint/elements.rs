@@ -4,8 +4,8 @@
 
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 
+use super::arithmetic::apply;
 use super::arithmetic::put_element;
-use super::atomic::apply;
 use super::counted::counted;
 use super::link::Path;
 use super::pending::State;
@@ -14,11 +14,11 @@ use super::rma::rma_entry;
 use super::threshold::Work;
 use super::vector::{Beside, common};
 use super::{Arithmetic, Atomic, Endpoint, Operation, Typed, Word};
+use crate::raw::atomic::amo;
 use crate::raw::completion::{Part, Report};
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::far::mark::Mark;
-use crate::raw::far::memory::amo;
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 

@@ -1,7 +1,8 @@
 //! A peer that fills the ring of an endpoint with records of all kinds, of any words.
 
 use super::injected::UNNUMBERED;
-use super::link::{Beyond, Link};
+use super::link::Link;
+use super::links::Beyond;
 use super::{Atomic, Config, Endpoint, Few, Level, Posted, Typed, Wanted};
 use crate::raw::address::Address;
 use crate::raw::address_vector::{AddressVector, PeerIndex};

@@ -6,49 +6,18 @@
     reason = "calls a program's function with memory of rings, and sends bytes by their C address"
 )]
 
-use super::arrive::{Fate, Origin};
 use super::link::{Link, Path};
+use super::lying::{InPlace, Lying};
 use super::near_path::{Seldom, apart};
+use super::origin::{Fate, Origin};
 use super::{Endpoint, NEWS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
-use crate::raw::far::memory::Lane;
+use crate::raw::far::lane::Lane;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use std::num::NonZero;
-
-/// A message that has come, and lies where it came.
-#[derive(Clone, Copy, Debug)]
-pub struct Lying {
-    /// The sender, if it is in the vector.
-    pub source: Option<PeerIndex>,
-    /// The first byte, aligned to 8. The sender may still change the bytes.
-    pub bytes: *mut u8,
-    /// Their number.
-    pub len: usize,
-}
-
-/// A function that takes messages of bytes alone where they lie: others go to buffers, and longer ones
-/// than [`Endpoint::inject_size`].
-#[derive(Clone, Copy, Debug)]
-pub struct InPlace {
-    take: unsafe fn(*const (), Lying) -> bool,
-    context: *const (),
-}
-
-impl InPlace {
-    /// Has `take` called with `context` for each message; it returns false where the message is to
-    /// come again, behind which all others of its sender wait.
-    ///
-    /// # Safety
-    /// As long as an endpoint with this lives, `take` may be called with `context` by the endpoint's
-    /// thread. It calls no function of that endpoint, and accesses nothing of the message but its bytes,
-    /// during the call alone.
-    pub unsafe fn new(take: unsafe fn(*const (), Lying) -> bool, context: *const ()) -> Self {
-        Self { take, context }
-    }
-}
 
 /// The way to a peer that was sent to before. Its functions send messages as
 /// [`Endpoint::inject_words`] does, where that is possible at once, and call nothing.

@@ -4,17 +4,14 @@
 
 use super::near_path::{NearPath, Seldom};
 use crate::raw::address::Address;
-use crate::raw::domain::Domain;
 use crate::raw::error::Error;
-use crate::raw::far::Far;
 use crate::raw::far::path::FarPath;
-use crate::raw::libfabric::Libfabric;
 use crate::raw::libfabric::path::LibfabricPath;
 use crate::raw::near::Near;
 use crate::raw::protocol::Kind;
+use crate::raw::record::MOST_WORDS;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 /// A link to an endpoint.
 #[derive(Debug)]
@@ -51,50 +48,16 @@ pub(crate) enum Path {
     Libfabric(LibfabricPath),
 }
 
-/// By what other nodes are reached.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Beyond<'a> {
-    Nothing,
-    Device(&'a Far),
-    Libfabric(&'a Rc<Libfabric>),
-}
-
-/// Words before the bytes of any record, at most.
-pub(crate) const MOST_WORDS: usize = 6;
-
 impl Link {
-    /// Connects endpoint `own` of the domain, which reaches others in this way, to the endpoint of
-    /// this address: on the node where both are there and a trial succeeds.
-    pub(crate) fn open(
-        domain: &Domain,
-        own: u32,
-        beyond: Beyond<'_>,
-        address: &Address,
-    ) -> Result<Self, Error> {
-        let there = address.port;
-        let near = if domain.shared().port().may_be_near(there) {
-            NearPath::open(domain, own, address)
-        } else {
-            Err(Error::Unreachable)
-        };
-        let path = match (near, beyond) {
-            (Ok(path), _) => Path::Near(path),
-            (Err(Error::Unreachable), Beyond::Device(far)) if there.has_device() => {
-                let connected = far.hub.connect(address, || domain.shared().wake())?;
-                Path::Far(FarPath::new(far, &connected))
-            }
-            (Err(Error::Unreachable), Beyond::Libfabric(libfabric)) => {
-                Path::Libfabric(LibfabricPath::open(libfabric, address)?)
-            }
-            (Err(error), _) => return Err(error),
-        };
+    /// The link of endpoint `own` to the endpoint of this address, by a path.
+    pub(super) fn by(path: Path, own: u32, address: &Address) -> Self {
         let most = match &path {
             Path::Near(path) => path.most,
             Path::Far(path) => path.most(),
             Path::Libfabric(path) => path.most(),
         };
         let eager = most - 8 * MOST_WORDS;
-        Ok(Self {
+        Self {
             eager,
             in_ring: match &path {
                 Path::Near(_) => eager + 1,
@@ -109,7 +72,7 @@ impl Link {
             unnumbered: Cell::new(0),
             address: address.clone(),
             own,
-        })
+        }
     }
 
     /// Returns how many answers wait for room.

@@ -3,13 +3,57 @@
 #![expect(unsafe_code, reason = "borrows the links without a count")]
 
 use super::Endpoint;
-use super::link::{Beyond, Link};
-use super::short::unguarded;
+use super::link::{Link, Path};
+use super::near_path::NearPath;
+use super::unguarded::unguarded;
 use crate::raw::address::Address;
 use crate::raw::address_vector::{AddressVector, PeerIndex};
+use crate::raw::domain::Domain;
 use crate::raw::error::Error;
+use crate::raw::far::Far;
+use crate::raw::far::path::FarPath;
+use crate::raw::libfabric::Libfabric;
+use crate::raw::libfabric::path::LibfabricPath;
 use crate::raw::protocol::Kind;
 use std::rc::Rc;
+
+/// By what other nodes are reached.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Beyond<'a> {
+    Nothing,
+    Device(&'a Far),
+    Libfabric(&'a Rc<Libfabric>),
+}
+
+impl Link {
+    /// Connects endpoint `own` of the domain, which reaches others in this way, to the endpoint of
+    /// this address: on the node where both are there and a trial succeeds.
+    pub(crate) fn open(
+        domain: &Domain,
+        own: u32,
+        beyond: Beyond<'_>,
+        address: &Address,
+    ) -> Result<Self, Error> {
+        let there = address.port;
+        let near = if domain.shared().port().may_be_near(there) {
+            NearPath::open(domain, own, address)
+        } else {
+            Err(Error::Unreachable)
+        };
+        let path = match (near, beyond) {
+            (Ok(path), _) => Path::Near(path),
+            (Err(Error::Unreachable), Beyond::Device(far)) if there.has_device() => {
+                let connected = far.hub.connect(address, || domain.shared().wake())?;
+                Path::Far(FarPath::new(far, &connected))
+            }
+            (Err(Error::Unreachable), Beyond::Libfabric(libfabric)) => {
+                Path::Libfabric(LibfabricPath::open(libfabric, address)?)
+            }
+            (Err(error), _) => return Err(error),
+        };
+        Ok(Self::by(path, own, address))
+    }
+}
 
 impl Endpoint {
     /// The link to a peer.

@@ -6,58 +6,24 @@
 
 #![expect(unsafe_code, reason = "sends and receives bytes by their C addresses")]
 
-use super::arrive::Beside;
 use super::link::{Link, Path};
 use super::near_path::Seldom;
+use super::origin::Beside;
 use super::pending::State;
-use super::short::unguarded;
+use super::posted::{Few, Level, Posted};
+use super::unguarded::unguarded;
 use super::{Endpoint, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
-use crate::raw::far::memory::Lane;
+use crate::raw::far::lane::Lane;
 use crate::raw::matcher::Buffer;
 use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::region::{Addressing, Rights};
 use std::rc::Rc;
 
-/// When a message counts as sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// When its bytes may be changed (FI_INJECT_COMPLETE).
-    Free,
-    /// When it has left, and arrives at a live receiver whatever becomes of the sender
-    /// (FI_TRANSMIT_COMPLETE).
-    Transmitted,
-    /// When the receiver has matched and copied it (FI_DELIVERY_COMPLETE).
-    Delivered,
-}
-
 /// Bytes that are few.
 const FEW: usize = 16;
-
-/// What has become of a message of few bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Few {
-    /// It is sent.
-    Sent,
-    /// It is sent, and the peer has to be woken by [`Endpoint::wake_peer`].
-    Untold,
-    /// It is not: nothing was done.
-    Not,
-}
-
-/// A buffer for messages.
-#[derive(Clone, Copy, Debug)]
-pub struct Posted {
-    /// The number for its entries.
-    pub context: u64,
-    /// Takes messages of this peer alone.
-    pub source: Option<PeerIndex>,
-    /// Takes several messages, each at a multiple of 8 bytes, until fewer bytes than these are left
-    /// (FI_MULTI_RECV).
-    pub least: Option<usize>,
-}
 
 /// Sends a message that is too long for the ring, or for another path: one of 8 bytes over a device
 /// in few instructions.

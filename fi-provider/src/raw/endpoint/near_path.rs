@@ -2,12 +2,12 @@
 
 #![expect(unsafe_code, reason = "sends bytes by their C address")]
 
-use super::link::MOST_WORDS;
-use super::together::Sharing;
+use super::sharing::Sharing;
 use crate::raw::address::Address;
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::near::Near;
+use crate::raw::record::MOST_WORDS;
 use fi_shm::bell::{Bell, Bells};
 use fi_shm::{copy, ring};
 use std::cell::{Cell, UnsafeCell};

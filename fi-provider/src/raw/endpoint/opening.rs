@@ -1,7 +1,7 @@
 //! The begin of an endpoint.
 
 use super::keys::Keys;
-use super::scattered::Landings;
+use super::landings::Landings;
 use super::{Config, DEVICE, Endpoint, LIBFABRIC, SHARED};
 use crate::raw::address;
 use crate::raw::address_vector::{AddressVector, Told};

@@ -7,7 +7,7 @@ use crate::raw::error::Error;
 use crate::raw::far::mark::Follows;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::UNCOUNTED;
-use crate::raw::region::{Access, Found, Rights, State as RegionState};
+use crate::raw::region::{Access, Beyond, Found, Rights, State as RegionState};
 use fi_mlx5_defs::endian::Be32;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,31 +50,10 @@ pub struct RemoteRegion {
     pub(crate) link: Rc<Link>,
 }
 
-/// A region of a peer of which nothing is mapped here.
-#[derive(Debug)]
-pub(crate) struct Beyond {
-    /// Changes when a device refuses the region.
-    state: AtomicU64,
-    pub(crate) found: Found,
-    pub(crate) key: u64,
-}
-
-impl Beyond {
-    /// Notes that the region is not as it was found.
-    pub(crate) fn close(&self) {
-        // ORDERING: the word is of this thread alone.
-        self.state.store(0, Ordering::Relaxed);
-    }
-}
-
 impl RemoteRegion {
     /// A region of a peer of which nothing is mapped here.
     pub(super) fn beyond(found: Found, key: u64, link: &Rc<Link>) -> Self {
-        let beyond = Rc::new(Beyond {
-            state: AtomicU64::new(found.state.to_word()),
-            found,
-            key,
-        });
+        let beyond = Rc::new(Beyond::new(found, key));
         if let Some(path) = link.far() {
             path.note_region(&beyond);
         }
@@ -88,7 +67,7 @@ impl RemoteRegion {
             words: found.words(),
             aligned_words: found.aligned_words(),
             found,
-            state: &raw const beyond.state,
+            state: beyond.state(),
             _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
             in_line,

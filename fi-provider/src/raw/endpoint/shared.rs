@@ -13,16 +13,14 @@
     reason = "takes buffers by their C addresses from a program"
 )]
 
-use super::arrive::Beside;
-use super::early::Early;
+use super::held::{Early, Peeked};
+use super::landings::Landings;
 use super::link::Link;
-use super::scattered::Landings;
-use super::tagged::Peeked;
-use super::{Endpoint, NAMELESS, Posted};
+use super::origin::Beside;
+use super::posted::Posted;
 use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Matcher, Place};
-use crate::raw::protocol::Kind;
 use crate::raw::tagged::{self, Receive, Tagged, Wanted};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -31,10 +29,10 @@ use std::rc::Rc;
 /// Buffers for the messages of several endpoints, which have the same address vector: a handle,
 /// whose clones are the same context, for the endpoints of a thread.
 #[derive(Clone, Debug)]
-pub struct ReceiveContext(Rc<Inner>);
+pub struct ReceiveContext(pub(super) Rc<Inner>);
 
 #[derive(Debug)]
-struct Inner {
+pub(super) struct Inner {
     matcher: RefCell<Matcher<Held>>,
     tagged: RefCell<Tagged<Held>>,
     pub(super) landings: Landings,
@@ -47,7 +45,7 @@ struct Inner {
     /// Buffers for several messages to which some are coming, by their addresses.
     several: RefCell<HashMap<*mut u8, Several>>,
     /// Such buffers that take no more messages: the next endpoint that makes progress tells of them.
-    closed: RefCell<VecDeque<Buffer>>,
+    pub(super) closed: RefCell<VecDeque<Buffer>>,
 }
 
 /// Messages that come to a buffer for several.
@@ -64,19 +62,19 @@ type Held = (u32, Early);
 
 /// Early messages of an endpoint, of which it is to do the rest.
 #[derive(Debug, Default)]
-struct Handed {
+pub(super) struct Handed {
     /// Those that have buffers.
-    matched: RefCell<VecDeque<(Early, Place, Option<PeerIndex>)>>,
+    pub(super) matched: RefCell<VecDeque<(Early, Place, Option<PeerIndex>)>>,
     /// The answers to those that were dropped.
-    dropped: RefCell<Vec<(u64, Rc<Link>)>>,
+    pub(super) dropped: RefCell<Vec<(u64, Rc<Link>)>>,
 }
 
 /// An endpoint's part of a context.
 #[derive(Debug)]
 pub(super) struct Member {
-    context: ReceiveContext,
-    number: u32,
-    handed: Rc<Handed>,
+    pub(super) context: ReceiveContext,
+    pub(super) number: u32,
+    pub(super) handed: Rc<Handed>,
 }
 
 impl ReceiveContext {
@@ -124,7 +122,7 @@ impl ReceiveContext {
     /// [`Error::NoRoom`] where there is no memory to which a message for several pieces can come.
     ///
     /// # Safety
-    /// As [`Endpoint::post_receive_vector`], but for endpoints that are dropped: the bytes are
+    /// As [`super::Endpoint::post_receive_vector`], but for endpoints that are dropped: the bytes are
     /// nobody else's until the context and its endpoints are.
     pub unsafe fn post_receive(
         &self,
@@ -255,13 +253,13 @@ impl ReceiveContext {
         one.map(|one| one.closed = Some(buffer)).is_some()
     }
 
-    /// Tells of the first tagged message that a receive would get now, as [`Endpoint::peek`] does.
+    /// Tells of the first tagged message that a receive would get now, as [`super::Endpoint::peek`] does.
     pub fn peek(&self, wanted: Wanted) -> Option<Peeked> {
         self.name();
         self.0.tagged.borrow().peek(&wanted).map(peeked)
     }
 
-    /// Keeps such a message for [`ReceiveContext::receive_claimed`], as [`Endpoint::claim`] does.
+    /// Keeps such a message for [`ReceiveContext::receive_claimed`], as [`super::Endpoint::claim`] does.
     pub fn claim(&self, wanted: Wanted, context: u64) -> Option<Peeked> {
         self.name();
         let mut tagged = self.0.tagged.borrow_mut();
@@ -269,7 +267,7 @@ impl ReceiveContext {
     }
 
     /// Receives the message that was claimed with the context `claimed`, as
-    /// [`Endpoint::receive_claimed`] does; its endpoint tells of it in its next progress.
+    /// [`super::Endpoint::receive_claimed`] does; its endpoint tells of it in its next progress.
     ///
     /// # Errors
     /// As [`ReceiveContext::post_receive`]: the message stays claimed.
@@ -301,14 +299,14 @@ impl ReceiveContext {
         Ok(true)
     }
 
-    /// Drops a tagged message and tells of it, as [`Endpoint::discard`] does.
+    /// Drops a tagged message and tells of it, as [`super::Endpoint::discard`] does.
     pub fn discard(&self, wanted: Wanted) -> Option<Peeked> {
         self.name();
         let early = self.0.tagged.borrow_mut().take(&wanted);
         early.map(|early| self.drop_early(early))
     }
 
-    /// Drops a claimed message and tells of it, as [`Endpoint::discard_claimed`] does.
+    /// Drops a claimed message and tells of it, as [`super::Endpoint::discard_claimed`] does.
     pub fn discard_claimed(&self, context: u64) -> Option<Peeked> {
         let early = self.0.tagged.borrow_mut().take_claimed(context);
         early.map(|early| self.drop_early(early))
@@ -357,7 +355,7 @@ impl Member {
         self.handed.matched.borrow().is_empty()
     }
 
-    /// Whether [`Endpoint::deliver_shared`] has something to do.
+    /// Whether [`super::Endpoint::deliver_shared`] has something to do.
     pub(super) fn has_work(&self) -> bool {
         let has_dropped = !self.handed.dropped.borrow().is_empty();
         has_dropped || !self.may_match() || !self.context.0.closed.borrow().is_empty()
@@ -444,33 +442,5 @@ impl Drop for Member {
             }
             !is_ended
         });
-    }
-}
-
-impl Endpoint {
-    /// Brings the messages to their places that have got buffers of the shared context since they
-    /// came, tells of buffers that take no more, and answers the senders of messages that were
-    /// dropped.
-    pub(super) fn deliver_shared(&self, member: &Member) {
-        while self.config.receive.has_room() {
-            let first = member.handed.matched.borrow_mut().pop_front();
-            let Some((early, place, source)) = first else {
-                break;
-            };
-            self.deliver(early, &place, source);
-        }
-        while self.config.receive.has_room() {
-            let closed = member.context.0.closed.borrow_mut().pop_front();
-            let Some(buffer) = closed else {
-                break;
-            };
-            self.give_back(&buffer);
-        }
-        for (number, link) in member.handed.dropped.take() {
-            self.owe(&link, Kind::Done, [number, 0, 0]);
-        }
-        if self.todo.get() & NAMELESS != 0 && !member.name_senders() {
-            self.todo.set(self.todo.get() & !NAMELESS);
-        }
     }
 }

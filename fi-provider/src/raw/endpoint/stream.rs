@@ -2,11 +2,10 @@
 
 #![expect(unsafe_code, reason = "sends bytes by their C address")]
 
-use super::Endpoint;
 use super::link::Link;
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
-use crate::raw::region::{Access, Found};
+use crate::raw::region::Found;
 use std::rc::Rc;
 
 /// The longest piece, in bytes: other records come between pieces.
@@ -16,12 +15,12 @@ const PIECE: usize = 8 << 10;
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) link: Rc<Link>,
-    target: Target,
+    pub(super) target: Target,
     source: Source,
     len: usize,
     sent: usize,
     /// The own operation that they belong to: they are sent while it waits.
-    own: Option<u64>,
+    pub(super) own: Option<u64>,
     /// The key of the region that they are read from: they are sent while it is open.
     pub(crate) region: Option<(u64, Found)>,
     /// Whether that is an access of its own.
@@ -30,7 +29,7 @@ pub(crate) struct Stream {
 
 /// Where the peer puts them.
 #[derive(Clone, Copy, Debug)]
-enum Target {
+pub(super) enum Target {
     /// Where its operation of this number has room.
     Pieces(u64),
     /// In the region of a key, from an address on.
@@ -91,7 +90,7 @@ impl Stream {
     ///
     /// # Safety
     /// The source holds the bytes.
-    unsafe fn push(&mut self) -> Result<bool, Error> {
+    pub(super) unsafe fn push(&mut self) -> Result<bool, Error> {
         let most = PIECE.min(self.link.eager);
         loop {
             let len = (self.len - self.sent).min(most);
@@ -123,73 +122,6 @@ impl Stream {
             }
             if is_last {
                 return Ok(true);
-            }
-        }
-    }
-}
-
-impl Endpoint {
-    /// Sends bytes now, and what there is no room for later.
-    pub(crate) fn stream(&self, stream: Stream) {
-        stream.link.streams.update(|streams| streams + 1);
-        self.streams.borrow_mut().push_back(stream);
-        self.note_work();
-    }
-
-    /// Goes on with all streams.
-    pub(crate) fn push_streams(&self) {
-        let mut streams = std::mem::take(&mut *self.streams.borrow_mut());
-        streams
-            .iter()
-            .for_each(|stream| stream.link.is_full.set(false));
-        streams.retain_mut(|stream| {
-            // Those before it go first.
-            let stays = stream.link.is_full.get() || self.push_stream(stream);
-            if !stays {
-                stream.link.streams.update(|streams| streams - 1);
-            }
-            stays
-        });
-        if !streams.is_empty() {
-            self.note_work();
-        }
-        self.streams.borrow_mut().extend(streams);
-    }
-
-    /// Goes on with a stream; whether there is more of it.
-    fn push_stream(&self, stream: &mut Stream) -> bool {
-        if let Some(number) = stream.own
-            && self
-                .pending
-                .borrow_mut()
-                .get(number, &stream.link)
-                .is_none()
-        {
-            return false;
-        }
-        if let (Some((key, found)), Target::Pieces(number)) = (&stream.region, stream.target)
-            && !self.is_open(*key, found)
-        {
-            let code = Error::NoSuchKey.to_wire().into();
-            self.owe(&stream.link, Kind::Done, [number, code, 0]);
-            return false;
-        }
-        // SAFETY: an own operation's bytes stay until it is done, and a region's while it is
-        // open; that was just looked at.
-        match unsafe { stream.push() } {
-            Ok(is_whole) => {
-                stream.link.is_full.set(!is_whole);
-                let is_counted = is_whole && stream.is_counted;
-                if let Some((_, found)) = stream.region.as_ref().filter(|_| is_counted) {
-                    self.domain.regions().count(found, Access::Read);
-                }
-                !is_whole
-            }
-            Err(error) => {
-                if let Some(number) = stream.own {
-                    self.finish(number, Err(error));
-                }
-                false
             }
         }
     }

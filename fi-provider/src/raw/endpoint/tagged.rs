@@ -4,9 +4,9 @@
 
 #![expect(unsafe_code, reason = "sends and receives bytes by their C addresses")]
 
-use super::arrive::{Beside, Fate, Origin};
-use super::early::Early;
-use super::short::unguarded;
+use super::held::{Early, Peeked};
+use super::origin::{Beside, Fate, Origin};
+use super::unguarded::unguarded;
 use super::{Endpoint, Few, Level, NAMELESS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::Report;
@@ -16,35 +16,6 @@ use crate::raw::protocol::{Kind, TAGGED};
 use crate::raw::record::Record;
 use crate::raw::tagged::{self, Receive, Wanted};
 use fi_shm::copy;
-
-/// A tagged message that has come before its receive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peeked {
-    /// Its tag.
-    pub tag: u64,
-    /// Its bytes.
-    pub len: usize,
-    /// Its sender, if it is in the endpoint's address vector.
-    pub source: Option<PeerIndex>,
-    /// The data that came with it.
-    pub data: Option<u64>,
-}
-
-impl Peeked {
-    fn of(early: &tagged::Early<Early>) -> Self {
-        Self::new(early, early.message.beside)
-    }
-
-    /// Tells of a message, with its tag and data.
-    pub(super) fn new<M>(early: &tagged::Early<M>, beside: Beside) -> Self {
-        Self {
-            tag: early.tag,
-            len: early.len,
-            source: early.source,
-            data: beside.data,
-        }
-    }
-}
 
 impl Endpoint {
     /// Sends a tagged message whose bytes are taken over at once, and 64 bits of data with it if

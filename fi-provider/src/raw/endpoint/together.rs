@@ -12,9 +12,9 @@
 )]
 
 use super::Endpoint;
-use super::arrive::Origin;
 use super::link::{Link, Path};
 use super::near_path::NearPath;
+use super::origin::Origin;
 use super::pending::State;
 use super::remote::RemoteRegion;
 use crate::raw::error::Error;
@@ -22,11 +22,8 @@ use crate::raw::near::Near;
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
 use crate::raw::region::{Access, Rights};
-use crate::raw::splits::{Splits, Words};
 use fi_shm::split::{self, Split};
 use fi_shm::wait::{Patience, Waiter};
-use std::cell::{Cell, OnceCell};
-use std::sync::Arc;
 
 /// The fewest bytes that two processes copy.
 pub(crate) const LEAST: usize = 256 << 10;
@@ -99,60 +96,6 @@ impl Transfer {
                 Access::Read => near.read(there, here, len),
                 Access::Write => near.write(there, here, len),
             }
-        }
-    }
-}
-
-/// The part of a path for copies that its peer shares.
-#[derive(Debug)]
-pub(super) struct Sharing {
-    splits: Arc<Splits>,
-    words: OnceCell<Option<Words>>,
-    /// The last turn that the peer was told of.
-    told: Cell<u32>,
-    /// Whether the peer could not copy.
-    is_refused: Cell<bool>,
-    /// Pieces that the peer has copied.
-    #[cfg(test)]
-    theirs: Cell<u32>,
-}
-
-impl Sharing {
-    pub(super) fn new(splits: &Arc<Splits>) -> Self {
-        Self {
-            splits: Arc::clone(splits),
-            words: OnceCell::new(),
-            told: Cell::new(0),
-            is_refused: Cell::new(false),
-            #[cfg(test)]
-            theirs: Cell::new(0),
-        }
-    }
-
-    /// The words, where the peer may be told of a turn: it has taken its word of the last one. So no
-    /// more than one such record is in its ring.
-    fn words(&self) -> Option<&Words> {
-        if self.is_refused.get() {
-            return None;
-        }
-        let words = self.words.get_or_init(|| {
-            let words = self.splits.take()?;
-            self.told.set(words.split.seen());
-            Some(words)
-        });
-        words.as_ref().filter(|_| self.is_seen())
-    }
-
-    fn is_seen(&self) -> bool {
-        let words = self.words.get().and_then(Option::as_ref);
-        words.is_none_or(|words| words.split.seen() == self.told.get())
-    }
-
-    /// Gives the words back with the end of the path.
-    pub(super) fn end(&mut self, is_alive: bool) {
-        let is_over = !is_alive || self.is_seen();
-        if let Some(words) = self.words.take().flatten().filter(|_| is_over) {
-            words.give_back();
         }
     }
 }

@@ -4,43 +4,15 @@
 
 #![expect(unsafe_code, reason = "sends bytes by their C address")]
 
-use super::arrive::Beside;
+use super::leaving::{Leaving, end_of_messages};
 use super::link::Link;
+use super::origin::Beside;
 use super::pending::State;
 use super::{Endpoint, LEAVING};
 use crate::raw::completion::{Entry, Promise};
 use crate::raw::error::Error;
-use crate::raw::far::memory::Lane;
 use crate::raw::far::path::FarPath;
 use std::rc::Rc;
-
-/// A message that the device has not told of yet.
-#[derive(Debug)]
-pub(super) struct Leaving {
-    /// The operation that waits for that.
-    number: u64,
-    link: Rc<Link>,
-    /// Where its entry ends in the queue of messages.
-    end: u64,
-}
-
-impl Leaving {
-    /// Whether the receiver's device has taken it; not as long as its queue has failed.
-    fn has_left(&self) -> bool {
-        let path = self.link.far();
-        path.is_none_or(|path| {
-            let lane = path.hub.messages.lane();
-            let done = lane.done(lane.queue_to(path.number));
-            done >= self.end && path.refusal(Lane::Messages).is_none()
-        })
-    }
-}
-
-/// Where the entry ends that was posted last to the queue of messages to a peer.
-fn end_of_messages(path: &FarPath) -> u64 {
-    let lane = path.hub.messages.lane();
-    lane.posted(lane.queue_to(path.number))
-}
 
 impl Endpoint {
     /// Sends a message over the device, and reports when it has left.

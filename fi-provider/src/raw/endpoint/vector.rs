@@ -8,13 +8,15 @@
 
 #![expect(unsafe_code, reason = "operations are on memory by its C address")]
 
-use super::atomic::{apply, put_word};
+use super::arithmetic::apply;
+use super::atomic::put_word;
 use super::counted::{access, counted};
+use super::landings::gathered;
 use super::link::{Link, Path};
 use super::pending::{Pending, State};
+use super::range::{Range, Word};
 use super::remote::RemoteRegion;
 use super::rma::rma_entry;
-use super::scattered::gathered;
 use super::threshold::Work;
 use super::{Atomic, Endpoint, MOST_ASKED, Operation};
 use crate::raw::completion::{Part, Report};
@@ -27,32 +29,6 @@ use fi_shm::foreign::Piece;
 use fi_shm::{copy, order};
 use std::num::NonZero;
 use std::rc::Rc;
-
-/// Bytes in a region of a peer.
-#[derive(Clone, Copy, Debug)]
-pub struct Range<'a> {
-    /// The region.
-    pub region: &'a RemoteRegion,
-    /// Where the first byte lies.
-    pub address: u64,
-    /// The bytes.
-    pub len: usize,
-}
-
-/// A word of several that one atomic operation is done on.
-#[derive(Clone, Copy, Debug)]
-pub struct Word<'a> {
-    /// The region in which it lies.
-    pub region: &'a RemoteRegion,
-    /// Where it lies.
-    pub address: u64,
-    /// The operand.
-    pub operand: u64,
-    /// The comparand, of [`Atomic::CompareSwap`].
-    pub comparand: u64,
-    /// Where the word goes that was there; null where nobody wants it, of [`Endpoint::update`].
-    pub found: *mut u8,
-}
 
 /// Whether bytes go to the peer or come from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

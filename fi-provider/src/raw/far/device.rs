@@ -2,12 +2,11 @@
 
 #![expect(unsafe_code, reason = "registers memory")]
 
-use super::memory::amo;
 use crate::device::amo::entry;
 use crate::device::{self, Lanes, Plan, Queues};
-use crate::raw::endpoint::Atomic;
+use crate::raw::atomic::{Atomic, amo};
 use crate::raw::error::Error;
-use crate::raw::region::{Addressing, Rights};
+use crate::raw::rights::{Addressing, Rights};
 use crate::registration::Limits;
 use crate::symmetric::window::Window;
 use fi_mlx5::device as hca;

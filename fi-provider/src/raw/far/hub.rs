@@ -9,7 +9,7 @@ use crate::raw::address::Address;
 use crate::raw::arena::Arena;
 use crate::raw::error::Error;
 use crate::raw::inbox::{Inbox, Range};
-use crate::raw::region::{Addressing, Rights};
+use crate::raw::rights::{Addressing, Rights};
 use fi_mlx5::device::{Channel, Peer, QueuePair, ReceiveQueue, Region, Target};
 use fi_mlx5::queue::SendRing;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! The mark of an operation on memory under way: what it is, and what it leaves to do.
 
 use crate::raw::completion::{Head, NOTE, Operation, Report};
-use crate::raw::region::Rights;
+use crate::raw::rights::Rights;
 
 /// The mark of an operation: which it is, and flags, as a report has them in its first word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
+use super::lane::Lane;
 use super::log::{After, Detail, Log, Noted, Oldest};
 use super::mark::{Follows, Mark};
 use super::path::FarPath;
@@ -10,7 +11,7 @@ use super::{Far, LonePost};
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
 use crate::raw::completion::{self, Entry, Operation, Plain, Promise, Report, Silent};
-use crate::raw::endpoint::{Atomic, Endpoint, Link, RemoteRegion, rma_entry};
+use crate::raw::endpoint::{Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Found, SLOT_BYTES, Seen, TABLE_BYTES, first_slot};
@@ -22,15 +23,6 @@ use std::cell::Cell;
 use std::num::NonZero;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-
-/// One of the endpoint's lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lane {
-    /// That of records.
-    Messages,
-    /// That of accesses to memory.
-    Memory,
-}
 
 /// The local memory of an operation.
 enum Here {
@@ -818,17 +810,4 @@ fn read_table(path: &FarPath, slot: usize, local: Local) -> Result<(), (Error, O
     let posted = posted.map_err(|failure| (path.failure(failure), None))?;
     let done = path.wait(posted);
     done.map_err(|failure| (path.failure(failure), Some(posted)))
-}
-
-/// The operation for the device.
-pub(crate) fn amo(operation: Atomic, operand: u64, comparand: u64) -> Amo {
-    match operation {
-        Atomic::Read => Amo::Fetch,
-        Atomic::Swap => Amo::Swap(operand),
-        Atomic::Add => Amo::Add(operand),
-        Atomic::And => Amo::And(operand),
-        Atomic::Or => Amo::Or(operand),
-        Atomic::Xor => Amo::Xor(operand),
-        Atomic::CompareSwap => Amo::CompareSwap(comparand, operand),
-    }
 }

@@ -14,11 +14,12 @@
 
 use super::Far;
 use super::device::QpType;
+use super::lane::Lane;
 use super::log::Noted;
-use super::memory::Lane;
 use super::path::FarPath;
-use crate::raw::endpoint::{Beyond, Endpoint, Link};
+use crate::raw::endpoint::{Endpoint, Link};
 use crate::raw::error::Error;
+use crate::raw::region::Beyond;
 use fi_mlx5::lane::{Failure, Flushed, Local, Posted, Renewed};
 use fi_mlx5_defs::endian::Be32;
 use std::rc::Rc;

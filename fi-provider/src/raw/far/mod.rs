@@ -19,54 +19,36 @@
 use crate::device::Gate;
 use crate::raw::waker::Set;
 use arrivals::Arrivals;
-use device::QpType;
 use fi_mlx5::lane::{Lane as Queues, Lone, Nobody};
 use fi_mlx5::receives::Receives;
 use hub::Hub;
+use lane::Lane;
 use log::Log;
-use memory::Lane;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
+use traffic::Traffic;
+pub use transport::Transport;
 
 pub(crate) mod arrivals;
 pub(crate) mod device;
 pub(crate) mod exchange;
 pub(crate) mod hub;
+pub(crate) mod lane;
 pub(crate) mod log;
 pub(crate) mod mark;
 pub(crate) mod memory;
 mod mend;
 pub(crate) mod path;
 mod quick;
+mod take;
+pub(crate) mod traffic;
+pub(crate) mod transport;
 pub(crate) mod vector;
 mod waiting;
 pub(crate) mod wire;
-
-/// How endpoints of other nodes are reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// By an mlx5 device and connected queue pairs, three for each endpoint (RC).
-    Rc,
-    /// By an mlx5 device and initiators that go to all (DC).
-    Dc,
-    /// By messages of the system's libfabric: of this provider, or of its best one. The peers'
-    /// processes do all accesses to memory, as they make progress.
-    Libfabric(Option<&'static str>),
-}
-
-impl Transport {
-    /// The queue pairs of the device, if it is one.
-    pub(crate) fn qp_type(self) -> Option<QpType> {
-        match self {
-            Self::Rc => Some(QpType::Rc),
-            Self::Dc => Some(QpType::Dc),
-            Self::Libfabric(_) => None,
-        }
-    }
-}
 
 /// Queues that are gone through in a turn that finds nothing, whether they are idle or not.
 const FEW_QUEUES: usize = 16;
@@ -103,36 +85,6 @@ pub(crate) struct Far {
 pub struct LonePost<'a> {
     log: &'a Log,
     lone: Lone,
-}
-
-/// Flags by which an endpoint and its paths over the device tell each other of work.
-#[derive(Debug, Default)]
-pub(crate) struct Traffic {
-    /// Entries may be outstanding, or something is waited for.
-    pub(crate) is_busy: Cell<bool>,
-    /// A record waits for its receiver.
-    pub(crate) is_starved: Cell<bool>,
-    /// A log has ended.
-    pub(crate) has_ended: Cell<bool>,
-    /// Queues of the memory lane whose completions were taken by a post, and whether there are any.
-    behind: RefCell<Vec<u32>>,
-    has_behind: Cell<bool>,
-    /// Records were left, or peers are to be told of those that were taken.
-    pub(crate) has_left: Cell<bool>,
-}
-
-impl Traffic {
-    /// Notes that a completion of a queue was taken by a post.
-    pub(crate) fn note_taken(&self, queue: u32) {
-        self.behind.borrow_mut().push(queue);
-        self.has_behind.set(true);
-    }
-
-    /// Takes the queues that were noted.
-    #[inline(always)]
-    pub(crate) fn take_behind(&self) -> Option<Vec<u32>> {
-        self.has_behind.take().then(|| self.behind.take())
-    }
 }
 
 impl Far {

@@ -2,14 +2,15 @@
 
 #![expect(unsafe_code, reason = "posts bytes by their C addresses")]
 
+use super::Far;
 use super::hub::{Connected, HEADER, Hub};
+use super::lane::Lane;
 use super::log::{Log, Notes};
-use super::memory::Lane;
+use super::traffic::Traffic;
 use super::wire::Ends;
-use super::{Far, Traffic};
-use crate::raw::endpoint::Beyond;
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
+use crate::raw::region::Beyond;
 use fi_mlx5::connection::Connection;
 use fi_mlx5::lane::{self, Failure};
 use fi_mlx5::queue::Place;

@@ -4,8 +4,8 @@
 
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
+use super::lane::Lane;
 use super::mark::{Follows, Mark};
-use super::memory::Lane;
 use super::path::FarPath;
 use crate::device::amo::{Amo, entry};
 use crate::raw::completion::{Counted, Report};

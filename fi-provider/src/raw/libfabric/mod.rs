@@ -15,129 +15,29 @@
 use crate::raw::address::{Address, Name};
 use crate::raw::error::Error;
 use crate::raw::waker::Set;
+use alarm::Alarm;
 use arrivals::Arrivals;
 use fi_ofi::{Messenger, Refused, Wishes};
-use path::Line;
-use regions::Looks;
+use line::{Line, fill};
+use looks::Looks;
+use notice::{HEADER, Header, Notice, Pace};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::{Rc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+mod alarm;
 pub(crate) mod arrivals;
+mod line;
+mod looks;
+mod notice;
 pub(crate) mod path;
 pub(crate) mod regions;
+mod take;
 mod waiting;
 
-/// Bytes before the payload of a message: its kind and number, and its line.
-const HEADER: usize = 16;
-/// Records on their way to one receiver, at most.
-const CREDITS: u64 = 32;
-/// Refusals of a message, one after the other, from which on it is tried by the clock.
-const PROMPT: u32 = 64;
-/// The time between two such trials.
-const PAUSE: Duration = Duration::from_millis(2);
-
-/// The kinds of messages beside those of records (`crate::raw::protocol`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-enum Kind {
-    /// Begins a line: the addresses of the receiver, without its name, and of the sender. The answer
-    /// is [`Kind::Taken`] or [`Kind::Gone`].
-    Greeting = 0xf0,
-    /// Tells how many records were taken of a line, which is the receiver's.
-    Taken,
-    /// Tells that there is no endpoint of the address that a line is to.
-    Gone,
-    /// Asks whether the receiver is there.
-    Probe,
-    /// Asks for the region of a key. Words: a number, the key. The answer is [`Kind::Found`].
-    Look,
-    /// Tells of a region. Words: the number, its state, or 0 where there is none, length and first
-    /// address.
-    Found,
-    /// Counts an access. Words: a number, the key, whether it was a read, the mark of the access. The
-    /// answer is that to an operation of this number.
-    Count,
-}
-
-impl Kind {
-    /// The kind that a message tells, if it is one of these.
-    fn of(word: u16) -> Option<Self> {
-        const ALL: [Kind; 7] = [
-            Kind::Greeting,
-            Kind::Taken,
-            Kind::Gone,
-            Kind::Probe,
-            Kind::Look,
-            Kind::Found,
-            Kind::Count,
-        ];
-        ALL.into_iter().find(|kind| *kind as u16 == word)
-    }
-}
-
-/// The first words of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Header {
-    kind: u16,
-    number: u32,
-    line: u64,
-}
-
-impl Header {
-    fn to_words(self) -> [u64; 2] {
-        let first = u64::from(self.number) << 32 | u64::from(self.kind);
-        [first, self.line]
-    }
-
-    fn of_words([first, line]: [u64; 2]) -> Self {
-        Self {
-            kind: first as u16,
-            number: (first >> 32) as u32,
-            line,
-        }
-    }
-}
-
-/// A message beside records: the peer, and at most so many words.
-#[derive(Clone, Copy, Debug)]
-struct Notice {
-    peer: u64,
-    kind: Kind,
-    line: u64,
-    words: [u64; 4],
-}
-
-/// When a message that found no room is tried again: in each turn at first, then by the clock. Each
-/// trial by `tcp;ofi_rxm` connects again to a peer that has ended.
-#[derive(Debug, Default)]
-struct Pace {
-    refusals: Cell<u32>,
-    last: Cell<Option<Instant>>,
-}
-
-impl Pace {
-    /// Whether it is time for a trial.
-    fn is_due(&self) -> bool {
-        let is_over = |last: Instant| last.elapsed() >= PAUSE;
-        self.refusals.get() < PROMPT || self.last.get().is_none_or(is_over)
-    }
-
-    /// Notes that there was no room.
-    fn note_refusal(&self) {
-        let refusals = self.refusals.get().saturating_add(1);
-        self.refusals.set(refusals);
-        if refusals >= PROMPT {
-            self.last.set(Some(Instant::now()));
-        }
-    }
-
-    /// Notes that there was room.
-    fn note_room(&self) {
-        self.refusals.set(0);
-    }
-}
+/// Bytes of the longest message beside records: a greeting.
+const LEAST: usize = Address::BYTES.next_multiple_of(8) + Address::MOST_BYTES;
 
 /// The side of an endpoint that goes by libfabric: of its thread.
 #[derive(Debug)]
@@ -167,7 +67,7 @@ pub(crate) struct Libfabric {
     turns: Cell<u32>,
     probed: Cell<Instant>,
     /// Made when the endpoint is to sleep for the first time.
-    sleep: OnceCell<(Set, waiting::Alarm)>,
+    sleep: OnceCell<(Set, Alarm)>,
 }
 
 impl Libfabric {
@@ -283,7 +183,7 @@ impl Libfabric {
     /// # Errors
     /// [`Error::Again`], [`Error::PeerGone`].
     fn send(&self, peer: u64, words: &[u64], bytes: &[u8]) -> Result<(), Error> {
-        let fill = |to: *mut u8| path::fill(to, words, bytes);
+        let fill = |to: *mut u8| fill(to, words, bytes);
         let sent = self
             .messenger
             .send(peer, words.len() * 8 + bytes.len(), fill);
@@ -317,53 +217,5 @@ impl Libfabric {
         self.looks.forget(line.id);
         self.gone.borrow_mut().insert(line.to.clone());
         self.has_ended.set(true);
-    }
-}
-
-/// Bytes of the longest message beside records: a greeting.
-const LEAST: usize = Address::BYTES.next_multiple_of(8) + Address::MOST_BYTES;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::raw::protocol;
-
-    #[test]
-    fn messages_beside_records_are_no_records() {
-        for kind in 0..=u16::MAX {
-            let both = Kind::of(kind).is_some() && protocol::Kind::of(kind).is_some();
-            assert!(!both, "{kind}");
-        }
-        assert_eq!((0..=u16::MAX).filter_map(Kind::of).count(), 7);
-    }
-
-    #[test]
-    fn refused_messages_are_tried_by_the_clock() {
-        let pace = Pace::default();
-        for _ in 0..PROMPT {
-            assert!(pace.is_due());
-            pace.note_refusal();
-        }
-        let start = Instant::now();
-        let mut trials = 0;
-        while start.elapsed() < 10 * PAUSE {
-            if pace.is_due() {
-                trials += 1;
-                pace.note_refusal();
-            }
-        }
-        assert!((1..=10).contains(&trials), "{trials}");
-        pace.note_room();
-        assert!(pace.is_due());
-    }
-
-    #[test]
-    fn headers_are_read_as_they_were_written() {
-        let header = Header {
-            kind: 0x501,
-            number: u32::MAX - 3,
-            line: 1 << 60 | 5,
-        };
-        assert_eq!(Header::of_words(header.to_words()), header);
     }
 }

@@ -1,48 +1,20 @@
 //! Regions of peers that are reached by libfabric: their keys are looked up by messages.
 
+use super::Libfabric;
+use super::looks::Look;
+use super::notice::{Kind, Notice};
 use super::path::LibfabricPath;
-use super::{Kind, Libfabric, Notice};
 use crate::raw::completion::{Entry, Report};
-use crate::raw::endpoint::{Endpoint, Origin, RemoteRegion, State};
+use crate::raw::endpoint::origin::Origin;
+use crate::raw::endpoint::{Endpoint, RemoteRegion, State};
 use crate::raw::error::Error;
 use crate::raw::protocol::{self, CHECKED};
 use crate::raw::record::{Flat, Record};
 use crate::raw::region::{Access, Found};
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// How long an answer holds that nobody has come for.
 const LASTS: Duration = Duration::from_secs(1);
-
-/// Keys that are looked up, by their lines.
-#[derive(Debug, Default)]
-pub(super) struct Looks {
-    last: Cell<u64>,
-    asked: RefCell<HashMap<(u64, u64), Look>>,
-}
-
-/// A key that is looked up.
-#[derive(Debug)]
-struct Look {
-    number: u64,
-    /// The words that tell of the region, and when they came.
-    answer: Option<([u64; 3], Instant)>,
-}
-
-impl Looks {
-    /// Whether the receiver of a line has an answer to give.
-    pub(super) fn are_waiting_for(&self, line: u64) -> bool {
-        let asked = self.asked.borrow();
-        let mut of_line = asked.iter().filter(|((of, _), _)| *of == line);
-        of_line.any(|(_, look)| look.answer.is_none())
-    }
-
-    /// Gives up those of a line.
-    pub(super) fn forget(&self, line: u64) {
-        self.asked.borrow_mut().retain(|(of, _), _| *of != line);
-    }
-}
 
 impl Libfabric {
     /// Notes the answer to a look.

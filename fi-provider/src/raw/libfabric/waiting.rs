@@ -2,72 +2,25 @@
 
 #![expect(
     unsafe_code,
-    reason = "makes a descriptor that becomes readable by time"
+    reason = "borrows a descriptor of libfabric's by its number"
 )]
 
+use super::Libfabric;
+use super::alarm::Alarm;
+use super::notice::{Kind, Notice};
 use super::path::LibfabricPath;
-use super::{Kind, Libfabric, Notice};
-use crate::raw::endpoint::{Endpoint, Link, Outlook};
+use crate::raw::endpoint::link::Link;
+use crate::raw::endpoint::{Endpoint, Outlook};
 use crate::raw::error::Error;
 use crate::raw::waker::{Set, Waker};
 use fi_ofi::Messenger;
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 /// How long a peer may be silent while something is waited for, before it is probed.
 const SILENCE: Duration = Duration::from_secs(1);
 /// Turns between two looks at the clock.
 const TURNS: u32 = 16;
-
-/// A descriptor that becomes readable at a time (timerfd_create(2)).
-#[derive(Debug)]
-pub(super) struct Alarm(OwnedFd);
-
-impl Alarm {
-    fn new() -> io::Result<Self> {
-        let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
-        // SAFETY: it takes numbers alone.
-        let number = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) };
-        if number < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is open, and nothing else owns it.
-        Ok(Self(unsafe { OwnedFd::from_raw_fd(number) }))
-    }
-
-    /// Makes the descriptor readable after a time, and not before; never where none is given.
-    fn set(&self, time: Option<Duration>) {
-        let none = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        let value = time.map_or(none, |time| libc::timespec {
-            tv_sec: time.as_secs() as i64,
-            // One of no time at all would be none.
-            tv_nsec: i64::from(time.subsec_nanos().max(1)),
-        });
-        let times = libc::itimerspec {
-            it_interval: none,
-            it_value: value,
-        };
-        // SAFETY: the descriptor is open, and the struct is read during the call.
-        unsafe {
-            libc::timerfd_settime(
-                self.0.as_raw_fd(),
-                0,
-                &raw const times,
-                std::ptr::null_mut(),
-            )
-        };
-    }
-}
-
-impl AsFd for Alarm {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
 
 impl Libfabric {
     /// The descriptor that is readable when this one is, or libfabric tells of something.

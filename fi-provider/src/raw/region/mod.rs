@@ -12,16 +12,19 @@
     reason = "the table lies in memory that processes share, and regions are raw memory"
 )]
 
+mod beyond;
 mod table;
 
+pub(crate) use beyond::Beyond;
 pub(crate) use table::{
     Access, Found, HEAD_BYTES, SLOT_BYTES, Seen, State, TABLE_BYTES, Table, first_slot,
 };
 
 use super::arena::Arena;
-use super::endpoint::Atomic;
+use super::atomic::Atomic;
 use super::error::Error;
 use super::far::device::Device;
+pub use super::rights::{Addressing, Rights};
 use fi_mlx5::device as hca;
 use fi_mlx5::lane::Local;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -43,63 +46,6 @@ impl Accesses {
         Self {
             writes: self.writes.wrapping_add(other.writes),
             reads: self.reads.wrapping_add(other.reads),
-        }
-    }
-}
-
-/// The accesses that a region allows to peers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rights(u8);
-
-impl Rights {
-    /// Peers may read.
-    pub const READ: Self = Self(1);
-    /// Peers may write.
-    pub const WRITE: Self = Self(2);
-    /// Peers may read, write, and do atomic operations.
-    pub const ALL: Self = Self(7);
-    /// With other rights: the accesses of peers are counted ([`Region::accesses`]). They cost peers
-    /// a call, and over a device an atomic operation each.
-    pub const COUNTED: Self = Self(8);
-    /// Peers may do atomic operations: alone for those whose peers want no result of them.
-    pub const ATOMIC: Self = Self(4);
-
-    /// How many rights there are.
-    pub(crate) const MANY: usize = 3;
-
-    /// The number of one right.
-    #[inline(always)]
-    pub(crate) const fn index(self) -> usize {
-        self.0.trailing_zeros() as usize % Self::MANY
-    }
-
-    /// Whether these include all of the other ones.
-    pub(crate) fn has(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// Both together.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
-/// How peers name a byte of a region.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addressing {
-    /// By its distance from the region's first byte.
-    Offset,
-    /// By its address in the owner's process (FI_MR_VIRT_ADDR).
-    Virtual,
-}
-
-impl Addressing {
-    /// The address that peers give for the first byte, which lies at `address`.
-    pub(crate) fn start(self, address: usize) -> u64 {
-        match self {
-            Self::Offset => 0,
-            Self::Virtual => address as u64,
         }
     }
 }

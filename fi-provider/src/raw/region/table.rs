@@ -2,8 +2,8 @@
 
 #![expect(unsafe_code, reason = "the table lies in memory that processes share")]
 
-use super::Rights;
 use crate::raw::protocol::{CHECKED, GENERATION, MARKS, UNCOUNTED};
+use crate::raw::rights::Rights;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Entries of a table; a key is looked for from its own place on.

@@ -4,7 +4,8 @@
 #![expect(unsafe_code, reason = "goes through lists by their heads")]
 
 use super::lists::{Heads, List, Slab};
-use super::{PeerIndex, Source};
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::completion::Source;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 

@@ -3,7 +3,9 @@
 
 #![expect(unsafe_code, reason = "promises that the end of a queue is one")]
 
-use super::{PeerIndex, Receive, Source, Wanted};
+use super::wanted::{Receive, Wanted};
+use crate::raw::address_vector::PeerIndex;
+use crate::raw::completion::Source;
 use crate::raw::fifo::{First, Slot};
 
 /// A receive, or none.

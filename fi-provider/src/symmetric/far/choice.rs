@@ -9,8 +9,8 @@ use super::{Cause, Far, Source, refused};
 use crate::device::amo::Amo;
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::{Peer, PeerIndex};
+use crate::symmetric::blocks::Blocks;
 use crate::symmetric::endpoint::Endpoint;
-use crate::symmetric::strided::Blocks;
 use std::time::Duration;
 
 impl Endpoint {

@@ -13,7 +13,7 @@ pub(crate) mod mlx5;
 use crate::symmetric::Error;
 use fi_mlx5::lane::Failure as OfMlx5;
 use fi_ofi::Failure as OfLibfabric;
-use libfabric::Libfabric;
+use libfabric::way::Libfabric;
 use mlx5::Mlx5;
 use std::fmt::{self, Display};
 

@@ -2,8 +2,8 @@
 
 use super::super::context::Protection;
 use super::super::region::{Region, Rights};
-use super::Sge;
 use crate::error::Error;
+use crate::verbs::datagrams::Sge;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! Completion queues that the library polls.
 
 use super::super::channel::Channel;
-use super::super::context::check;
-use super::none;
+use super::super::context::{check, none};
 use crate::error::Error;
 use crate::verbs::core::Cq;
 use crate::verbs::datagrams::{Wc, wc_status};

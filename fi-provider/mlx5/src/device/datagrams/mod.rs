@@ -9,14 +9,14 @@ mod events;
 use super::Device;
 use super::account::PairEntry;
 use super::channel::Channel;
-use super::context::{Context, check, none};
+use super::context::{Context, check};
 use super::domain::ThreadDomain;
 use super::queue_pair::{
     attributes, create, direct_attr, initial, layout, modify, number, ready_to_receive,
 };
 use crate::error::Error;
 use crate::verbs::core::{AhAttr, Qp, QpAttr, QpCap, qp_attr, qp_state, qp_type};
-use crate::verbs::datagrams::{Ah, Datagram, RecvWr, SendWr, Sge, send_flags, wr_opcode};
+use crate::verbs::datagrams::{Ah, Datagram, RecvWr, SendWr, send_flags, wr_opcode};
 use crate::verbs::inline;
 use buffers::Buffers;
 use events::Polled;
@@ -65,6 +65,17 @@ pub struct Datagrams {
     free: Vec<u32>,
     outgoing: Buffers,
     incoming: Buffers,
+}
+
+impl Device {
+    /// A queue pair for datagrams, and a file that tells of them: at least so many can be under way
+    /// in each direction. Others send to it by `key`, of which 31 bits count.
+    ///
+    /// # Errors
+    /// [`Error::Call`]; [`Error::Unexpected`] of a port whose packets are too small.
+    pub fn datagrams(&self, entries: u32, key: u32) -> Result<Datagrams, Error> {
+        Datagrams::new(self, entries, key)
+    }
 }
 
 impl Datagrams {

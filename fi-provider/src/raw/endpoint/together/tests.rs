@@ -1,5 +1,6 @@
 //! Two endpoints of this process, which copy memory of one of them that the other does not map.
 
+use super::super::sharing::Sharing;
 use super::*;
 use crate::raw::address_vector::{AddressVector, PeerIndex};
 use crate::raw::completion::{CompletionQueue, Silent};

@@ -7,23 +7,19 @@
     reason = "an endpoint keeps its gate by a pointer; C memory is given to libfabric by its address"
 )]
 
-use crate::libfabric::{Gate, Way};
+use crate::libfabric::Gate;
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::{Peer, PeerIndex};
+use crate::symmetric::blocks::Blocks;
 use crate::symmetric::endpoint::Endpoint;
 use crate::symmetric::far::{Source, refused};
-use crate::symmetric::strided::Blocks;
 use fi_ofi::{Failure, Kept, Lane, Place};
 use fi_shm::amo::Amo;
 use fi_shm::order;
-use std::ptr::NonNull;
 use std::time::Duration;
+use way::Libfabric;
 
-/// The way of an endpoint on libfabric.
-#[derive(Debug)]
-pub(crate) struct Libfabric {
-    way: NonNull<Way>,
-}
+pub(crate) mod way;
 
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
@@ -36,16 +32,6 @@ impl From<Failure> for Error {
 }
 
 impl Libfabric {
-    /// Goes by `gate`.
-    ///
-    /// # Safety
-    /// The gate stays where it is, and outlives every use of the result.
-    pub(crate) unsafe fn new(gate: &Gate) -> Self {
-        Self {
-            way: gate.way().into(),
-        }
-    }
-
     #[inline(always)]
     fn gate(&self) -> &Gate {
         // SAFETY: the gate outlives every use of `self`, as `new` requires, and so does its way, which

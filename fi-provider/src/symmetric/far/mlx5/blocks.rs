@@ -12,9 +12,9 @@ use super::one_entry::Direction;
 use super::transfer::further;
 use crate::symmetric::Error;
 use crate::symmetric::address_vector::PeerIndex;
+use crate::symmetric::blocks::Blocks;
 use crate::symmetric::endpoint::Endpoint;
 use crate::symmetric::far::Source;
-use crate::symmetric::strided::Blocks;
 use fi_mlx5::lane::{Lane, Local, Payload, Signals, To, Write};
 use std::ops::Range;
 

@@ -1,0 +1,38 @@
+//! What messages and their buffers are given.
+
+use crate::raw::address_vector::PeerIndex;
+
+/// When a message counts as sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// When its bytes may be changed (FI_INJECT_COMPLETE).
+    Free,
+    /// When it has left, and arrives at a live receiver whatever becomes of the sender
+    /// (FI_TRANSMIT_COMPLETE).
+    Transmitted,
+    /// When the receiver has matched and copied it (FI_DELIVERY_COMPLETE).
+    Delivered,
+}
+
+/// What has become of a message of few bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Few {
+    /// It is sent.
+    Sent,
+    /// It is sent, and the peer has to be woken by [`super::Endpoint::wake_peer`].
+    Untold,
+    /// It is not: nothing was done.
+    Not,
+}
+
+/// A buffer for messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Posted {
+    /// The number for its entries.
+    pub context: u64,
+    /// Takes messages of this peer alone.
+    pub source: Option<PeerIndex>,
+    /// Takes several messages, each at a multiple of 8 bytes, until fewer bytes than these are left
+    /// (FI_MULTI_RECV).
+    pub least: Option<usize>,
+}
