@@ -307,9 +307,7 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
     };
     let queue = object.queue.get(&turn);
     // SAFETY: the object holds its domain, and the turn is this one, longer than the reference.
-    if let Some(only) = unsafe { queue.unrung() }
-        && count > 0
-    {
+    if let Some(only) = unsafe { queue.unrung() } {
         match only.due(queue.ends.get()) {
             Due::Nothing => {
                 if queue.raw.is_idle() {
@@ -317,16 +315,16 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
                 }
                 // SAFETY: `place` has room for `count` entries, by fi_cq(3).
                 let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
-                if queue.raw.next_seen(is_plain_at_once, put).is_some() {
+                if count > 0 && queue.raw.next_seen(is_plain_at_once, put).is_some() {
                     return 1;
                 }
             }
-            Due::Lone(lone) => {
+            Due::Lone(lone) if count > 0 => {
                 turn.leave();
                 // SAFETY: the turn is left to the function; `place` has room for `count` entries.
                 return unsafe { read_lone::<SAFE, FORMAT>(cq, place, count, lone, only) };
             }
-            Due::Anything => {}
+            Due::Lone(_) | Due::Anything => {}
         }
     }
     turn.leave();
@@ -359,7 +357,7 @@ unsafe fn read_lone<const SAFE: bool, const FORMAT: u32>(
             1
         }
         // SAFETY: as for this function.
-        Taken::Word => unsafe { read_word::<SAFE, FORMAT>(cq, place, count, lone, only) },
+        Taken::Other => unsafe { read_word::<SAFE, FORMAT>(cq, place, count, lone, only) },
         // SAFETY: the turn is left to the function; `place` has room for `count` entries.
         Taken::Nothing => unsafe { read_left::<SAFE, FORMAT>(cq, place, count) },
     }

@@ -26,7 +26,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Entries of a queue.
-const ENTRIES: usize = 64;
+const ENTRIES: usize = 256;
 /// Messages that come at a time, if not one: a divisor of the rounds.
 const BURST: u64 = 32;
 /// Operations over a device between two looks at it: fewer than a peer's credits, and a divisor of

@@ -141,7 +141,7 @@ impl Endpoint {
     #[inline(always)]
     pub unsafe fn has_come_over_device(&self) -> bool {
         // SAFETY: each endpoint of such a domain has a part of it.
-        unsafe { self.far.as_deref().unwrap_unchecked() }
+        unsafe { self.far.as_ref().unwrap_unchecked() }
             .receives
             .is_ready()
     }
@@ -153,7 +153,7 @@ impl Endpoint {
     #[inline(always)]
     pub unsafe fn is_device_at_rest(&self) -> bool {
         // SAFETY: each endpoint of such a domain has a part of it.
-        let far = unsafe { self.far.as_deref().unwrap_unchecked() };
+        let far = unsafe { self.far.as_ref().unwrap_unchecked() };
         !far.receives.is_ready() && !far.traffic.is_busy.get()
     }
 

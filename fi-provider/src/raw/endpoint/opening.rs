@@ -54,7 +54,7 @@ impl Endpoint {
             let hub = Hub::open(&exchange.device, number, arena, &inbox, most, table);
             let hub = Arc::new(hub.inspect_err(|_| shared.remove(number))?);
             exchange.add(&hub);
-            Ok::<_, Error>(Box::new(Far::new(hub)))
+            Ok::<_, Error>(Far::new(hub))
         });
         let far = far.transpose()?;
         let libfabric = domain.libfabric().map(|provider| {

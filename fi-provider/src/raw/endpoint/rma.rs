@@ -177,7 +177,11 @@ impl Endpoint {
         len: usize,
         report: R,
     ) -> Result<(), Error> {
-        let Some(offset) = region.find(address, len, Rights::WRITE) else {
+        let offset = match len {
+            8 => region.find_word(address, Rights::WRITE),
+            _ => region.find(address, len, Rights::WRITE),
+        };
+        let Some(offset) = offset else {
             // SAFETY: `source` holds the bytes until the operation is reported, or during the call
             // where `WHOLE`.
             return unsafe { self.write_refused::<WHOLE, R>(region, address, source, len, report) };

@@ -147,8 +147,6 @@ impl<'a> Oldest<'a> {
     /// Whether it leaves nothing to do but to bring a word to its place, its entry and a count.
     #[inline(always)]
     pub(crate) fn is_word(self) -> bool {
-        // The compiler reads the note anew, so that the look before needs no register.
-        compiler_fence(Ordering::SeqCst);
         !self.is_entry() && self.note() < Mark::WORDS
     }
 

@@ -35,8 +35,8 @@ enum Here {
 pub enum Taken {
     /// The entry was seen.
     Entry,
-    /// The operation has brought a word: [`Endpoint::take_lone_word`].
-    Word,
+    /// Nothing was done, but the operation may bring a word: [`Endpoint::take_lone_word`].
+    Other,
     /// Nothing was done.
     Nothing,
 }
@@ -573,19 +573,15 @@ impl Endpoint {
             return Taken::Nothing;
         };
         if !oldest.is_entry() {
-            return if oldest.is_word() {
-                Taken::Word
-            } else {
-                Taken::Nothing
-            };
+            return Taken::Other;
         }
         // SAFETY: it is an entry; the endpoint has just returned it.
-        unsafe { self.end_lone(lone, oldest.take::<false>(), see) };
+        unsafe { self.end_lone::<false>(lone, oldest, see) };
         Taken::Entry
     }
 
-    /// Does as [`Endpoint::take_lone`] where that has returned [`Taken::Word`]. Returns whether it was
-    /// taken.
+    /// Does as [`Endpoint::take_lone`], where that has returned [`Taken::Other`], for an operation that
+    /// brings a word. Returns whether it was taken.
     ///
     /// # Safety
     /// As [`Endpoint::take_lone`].
@@ -600,10 +596,8 @@ impl Endpoint {
         let Some(oldest) = oldest.filter(|oldest| oldest.is_word()) else {
             return false;
         };
-        // SAFETY: it is a word, and done, as all before the completion's; its caller has room for the
-        // word, aligned, and it is nobody else's until the operation is reported. The endpoint has just
-        // returned it.
-        unsafe { self.end_lone(lone, oldest.take::<true>(), see) };
+        // SAFETY: it is a word; the endpoint has just returned it.
+        unsafe { self.end_lone::<true>(lone, oldest, see) };
         true
     }
 
@@ -618,23 +612,27 @@ impl Endpoint {
         (has_come && self.transmit().is_idle()).then(|| log.oldest())
     }
 
-    /// Ends an operation of this note that was taken, and its entry.
+    /// Ends the operation, whose completion has come, and its entry.
     ///
     /// # Safety
-    /// As [`Endpoint::take_lone`]; the completion has come.
+    /// As [`Endpoint::take_lone`]; [`Endpoint::oldest_done`] has returned the operation, which brings a
+    /// word if `IS_WORD`, and nothing otherwise.
     #[inline(always)]
-    unsafe fn end_lone(
+    unsafe fn end_lone<const IS_WORD: bool>(
         &self,
         LonePost { log, lone }: LonePost<'_>,
-        (note, plain): (usize, &Cell<Plain>),
+        oldest: Oldest<'_>,
         see: impl FnOnce(completion::Seen<'_>),
     ) {
-        // SAFETY: as in `oldest_done`; the completion has come. The note is below the number of
-        // counters.
-        unsafe {
+        // SAFETY: as in `oldest_done`. The operation is done, as all before the completion's; its caller
+        // has room for the word, aligned, and it is nobody else's until the operation is reported. The
+        // note is below the number of counters.
+        let plain = unsafe {
             log.lane().pass_lone(lone);
+            let (note, plain) = oldest.take::<IS_WORD>();
             self.counters.get_unchecked(note).add(1);
-        }
+            plain
+        };
         self.transmit().see_plain(plain, see);
     }
 
