@@ -303,23 +303,15 @@ impl Endpoint {
     pub fn next(&self, queue: &CompletionQueue) -> Option<Result<Entry, Failure>> {
         // SAFETY: the word is mapped as long as the inbox, which is beside it, and aligned.
         // ORDERING: decides only whether to make progress, which orders.
-        if unsafe { &*self.first_bells }.load(Ordering::Relaxed) == 0 {
+        if unsafe { &*self.first_bells }.load(Ordering::Relaxed) == 0
+            && self.transmit().is(queue)
+            && let Due::Lone(lone) = self.due(Ends::HERE)
+        {
             let mut entry = None;
-            // Each with a constant, which needs no instructions.
-            let due = match self.ends_in(queue) {
-                Ends::HERE => self.due(Ends::HERE),
-                _ => self.due(Ends::ELSEWHERE),
-            };
-            match due {
-                Due::Nothing => return queue.next(),
-                Due::Lone(lone) => {
-                    // SAFETY: it was just returned.
-                    let taken = unsafe { self.take_lone(lone, |seen| entry = Some(seen.entry())) };
-                    if taken == Taken::Entry {
-                        return entry.map(Ok);
-                    }
-                }
-                Due::Anything => {}
+            // SAFETY: it was just returned.
+            let taken = unsafe { self.take_lone(lone, |seen| entry = Some(seen.entry())) };
+            if taken == Taken::Entry {
+                return entry.map(Ok);
             }
         }
         self.progress();

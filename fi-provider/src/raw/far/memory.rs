@@ -16,7 +16,7 @@ use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Found, SLOT_BYTES, Seen, TABLE_BYTES, first_slot};
 use crate::registration::Loan;
-use fi_mlx5::lane::{Failure, Local, Posted, To};
+use fi_mlx5::lane::{Failure, Lane as Queues, Local, Posted, To};
 use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
 use std::cell::Cell;
@@ -568,15 +568,17 @@ impl Endpoint {
         lone: LonePost<'_>,
         see: impl FnOnce(completion::Seen<'_>),
     ) -> Taken {
+        // SAFETY: nothing is posted to a queue of no lane.
+        let lane = unsafe { lone.log.lane() };
         // SAFETY: the endpoint has just returned it.
-        let Some(oldest) = (unsafe { self.oldest_done(lone) }) else {
+        let Some(oldest) = (unsafe { self.oldest_done(lane, lone) }) else {
             return Taken::Nothing;
         };
         if !oldest.is_entry() {
             return Taken::Other;
         }
         // SAFETY: it is an entry; the endpoint has just returned it.
-        unsafe { self.end_lone::<false>(lone, oldest, see) };
+        unsafe { self.end_lone::<false>(lane, lone, oldest, see) };
         Taken::Entry
     }
 
@@ -591,24 +593,31 @@ impl Endpoint {
         lone: LonePost<'_>,
         see: impl FnOnce(completion::Seen<'_>),
     ) -> bool {
+        // SAFETY: nothing is posted to a queue of no lane.
+        let lane = unsafe { lone.log.lane() };
         // SAFETY: the endpoint has just returned it.
-        let oldest = unsafe { self.oldest_done(lone) };
+        let oldest = unsafe { self.oldest_done(lane, lone) };
         let Some(oldest) = oldest.filter(|oldest| oldest.is_word()) else {
             return false;
         };
         // SAFETY: it is a word; the endpoint has just returned it.
-        unsafe { self.end_lone::<true>(lone, oldest, see) };
+        unsafe { self.end_lone::<true>(lane, lone, oldest, see) };
         true
     }
 
-    /// The oldest operation of the log, if the completion has come and the queue has no entry.
+    /// The oldest operation of the log, if the completion has come by its lane and the queue has no
+    /// entry.
     ///
     /// # Safety
     /// As [`Endpoint::take_lone`].
     #[inline(always)]
-    unsafe fn oldest_done<'a>(&self, LonePost { log, lone }: LonePost<'a>) -> Option<Oldest<'a>> {
-        // SAFETY: as in `Far::lone`, which has returned it: nothing is posted to a queue of no lane.
-        let has_come = unsafe { log.lane().has_lone(lone) };
+    unsafe fn oldest_done<'a>(
+        &self,
+        lane: &Queues,
+        LonePost { log, lone }: LonePost<'a>,
+    ) -> Option<Oldest<'a>> {
+        // SAFETY: as in `Far::lone`, which has returned it.
+        let has_come = unsafe { lane.has_lone(lone) };
         (has_come && self.transmit().is_idle()).then(|| log.oldest())
     }
 
@@ -620,7 +629,8 @@ impl Endpoint {
     #[inline(always)]
     unsafe fn end_lone<const IS_WORD: bool>(
         &self,
-        LonePost { log, lone }: LonePost<'_>,
+        lane: &Queues,
+        LonePost { lone, .. }: LonePost<'_>,
         oldest: Oldest<'_>,
         see: impl FnOnce(completion::Seen<'_>),
     ) {
@@ -628,7 +638,7 @@ impl Endpoint {
         // has room for the word, aligned, and it is nobody else's until the operation is reported. The
         // note is below the number of counters.
         let plain = unsafe {
-            log.lane().pass_lone(lone);
+            lane.pass_lone(lone);
             let (note, plain) = oldest.take::<IS_WORD>();
             self.counters.get_unchecked(note).add(1);
             plain
