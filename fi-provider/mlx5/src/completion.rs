@@ -85,7 +85,7 @@ pub(crate) struct Completions {
 const COUNTED: u32 = 1 << 24;
 /// The entries of a stretch: a user that takes them by few instructions is stopped at its end, so that
 /// it looks at everything else, too.
-const STRETCH: usize = 256;
+const STRETCH: usize = 1024;
 
 impl Completions {
     /// # Safety

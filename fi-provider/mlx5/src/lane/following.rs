@@ -165,7 +165,7 @@ impl Lane {
     }
 
     /// Whether a user that takes completions alone is to look at everything else with the next one,
-    /// as with one of each few hundred.
+    /// as with one of a thousand.
     #[inline(always)]
     pub fn is_due(&self) -> bool {
         self.completions.ends_stretch()

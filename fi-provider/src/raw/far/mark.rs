@@ -92,8 +92,10 @@ impl Mark {
     pub(crate) fn of<R: Report>(self, report: R, follows: Follows) -> Self {
         let counts = if report.counts() { Self::COUNTS } else { 0 };
         let silent = report.context().map_or(Self::SILENT, |_| 0);
-        let flags = self.flags | counts | silent | follows.0;
-        Self::new(self.operation, flags)
+        Self {
+            flags: self.flags | counts | silent | follows.0,
+            ..self
+        }
     }
 
     /// Whether it has an entry in the queue.
