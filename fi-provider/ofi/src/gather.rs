@@ -160,6 +160,7 @@ impl Lane {
             if place.get().is_null() {
                 place.set(operations.take_for(self));
                 (*place.get()).set_kind(Kind::Silent);
+                (*place.get()).plain = std::ptr::null();
             }
             let found = place.get();
             (*found).name = 0;

@@ -80,7 +80,7 @@ pub(crate) struct Operation {
     peer: u32,
     /// Its lane; null for a receive.
     pub(crate) lane: *const Lane,
-    /// The same, but null for writes and reads that are not plain: whose completion it is that a
+    /// The same, but null for gathers, and for writes and reads that are not plain: whose completion it is that a
     /// queue has, and that there is no more to do for it, is one comparison.
     pub(crate) plain: *const Lane,
     /// The next one of a list of free ones.
@@ -123,7 +123,7 @@ impl Operation {
     #[inline(always)]
     pub(crate) fn set_kind(&mut self, kind: Kind) {
         self.swap.head.kind = kind;
-        if matches!(kind, Kind::Write | Kind::Read | Kind::Silent) {
+        if matches!(kind, Kind::Write | Kind::Read) {
             self.plain = std::ptr::null();
         }
     }
