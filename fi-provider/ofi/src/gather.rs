@@ -242,7 +242,7 @@ impl Port {
             // SAFETY: the gather is the lane's, whose port's lock this thread has.
             let is_behind = unsafe { (*gather).is_behind && !(*gather).is_asked };
             if is_behind {
-                // SAFETY: as above.
+                // SAFETY: the gather is the lane's, is behind, and waits for no answer.
                 unsafe { self.probe_one(state, lane, gather, tries) };
             }
         }
