@@ -141,7 +141,9 @@ static void traffic(void)
     for (;;) {
         for (int pe = 0; pe < npes; pe++) {
             shmem_putmem(there, own, BYTES, pe);
-            shmem_long_p(&element, 1, pe);
+            // Most of them ask for no answer.
+            for (long i = 0; i < 50; i++)
+                shmem_long_p(&element, i, pe);
             shmem_long_atomic_inc(&counter, pe);
             shmem_quiet();
             shmem_getmem(back, there, BYTES, pe);

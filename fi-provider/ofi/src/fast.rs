@@ -4,8 +4,9 @@
 //! function of [`Port`](crate::Port) of the same name without `try` does the work then. A post that
 //! fails, once the operation has begun, is a failure of the lane.
 
-use crate::form::Form;
-use crate::lane::{Lane, NOTHING, ONE_WRITE};
+use crate::form::{Form, Swap};
+use crate::gather::Name;
+use crate::lane::{Lane, NOTHING, ONE_WRITE, SILENT};
 use crate::operation::{Kind, Operation};
 use crate::port::{Elements, Shared, State};
 use crate::transfer::{Place, element, is_element};
@@ -89,13 +90,19 @@ impl Lane {
     /// # Safety
     /// As [`Lane::try_write`].
     #[inline(always)]
-    pub unsafe fn try_write_whole(&self, to: Place, source: *const u8, bytes: usize) -> bool {
+    pub unsafe fn try_write_whole(
+        &self,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        name: Name,
+    ) -> bool {
         // SAFETY: the port is open; `source` holds the bytes.
         unsafe {
             if is_element(to.address, bytes) {
                 match self.shared().facts.elements {
                     Elements::Swapped => {
-                        return self.try_swap(|| to, || element(source, bytes), bytes);
+                        return self.try_swap(|| to, || element(source, bytes), bytes, name);
                     }
                     Elements::Waited => return false,
                     Elements::Written => {}
@@ -116,13 +123,14 @@ impl Lane {
         to: impl FnOnce() -> Place,
         word: u64,
         bytes: usize,
+        name: Name,
     ) -> bool {
         // SAFETY: the port is open; the word has the bytes.
         unsafe {
             if bytes >= size_of::<u32>() {
                 let elements = self.shared().facts.elements;
                 if elements == Elements::Swapped {
-                    return self.try_swap(to, || word, bytes);
+                    return self.try_swap(to, || word, bytes, name);
                 }
                 if elements != Elements::Written {
                     return false;
@@ -159,8 +167,8 @@ impl Lane {
         true
     }
 
-    /// Has a peer's processor write an element of 4 or 8 bytes, the first of a word. One that is not in
-    /// a place that is a multiple of its bytes may be seen half written.
+    /// Has a peer's processor write an element of 4 or 8 bytes, the first of a word, in the region of this
+    /// name. One that is not in a place that is a multiple of its bytes may be seen half written.
     ///
     /// # Safety
     /// The lane's port is open, and keeps the order of messages.
@@ -170,18 +178,56 @@ impl Lane {
         to: impl FnOnce() -> Place,
         value: impl FnOnce() -> u64,
         bytes: usize,
+        name: Name,
     ) -> bool {
-        // SAFETY: the port is open; `try_begin` takes its lock; the operation is this function's,
-        // and the peer one of the port's.
+        // SAFETY: the port is open; the operation is this function's, and the peer one of the port's.
         unsafe {
             let shared = self.shared();
-            let Some(operation) = self.try_begin(shared) else {
+            if !shared.state.bare().try_take() {
+                return false;
+            }
+            let to = to();
+            let gather = self.gather_to(to.peer);
+            let Some(operation) = gather.or_else(|| self.begin_first(shared, Kind::Swap)) else {
                 return false;
             };
-            self.begin(Kind::Swap);
-            (*operation).swap.fill(value(), to(), bytes);
-            (*shared.forms.get()).sent = operation;
-            shared.send_short(Short::Swap, &raw const (*operation).swap.call);
+            let swap = &raw mut (*operation).swap;
+            if gather.is_some() {
+                self.name_last(name);
+            } else {
+                (*swap).fill_first(to.peer);
+            }
+            (*swap).fill(value(), to, bytes);
+            shared.send_swap(swap);
+        }
+        true
+    }
+
+    /// The same at an address in the region of this name, where the last request went there and no
+    /// quiet came behind it: by few instructions.
+    ///
+    /// # Safety
+    /// As [`Lane::try_swap`].
+    #[inline(always)]
+    pub unsafe fn swap_again(
+        &self,
+        name: Name,
+        address: impl FnOnce() -> u64,
+        value: impl FnOnce() -> u64,
+        bytes: usize,
+    ) -> bool {
+        // SAFETY: the port is open; the gather is the lane's.
+        unsafe {
+            let shared = self.shared();
+            if !shared.state.bare().try_take() {
+                return false;
+            }
+            let Some(swap) = self.gather_again(name) else {
+                shared.state.bare().give();
+                return false;
+            };
+            (*swap).fill_again(value(), address(), bytes);
+            shared.send_swap(swap);
         }
         true
     }
@@ -195,15 +241,17 @@ impl Lane {
         // SAFETY: the port is open; `try_begin` takes the lock; the operation is this function's.
         unsafe {
             let shared = self.shared();
-            if !shared.facts.is_ordered {
+            if !shared.facts.is_ordered || !shared.state.bare().try_take() {
                 return false;
             }
-            let Some(operation) = self.try_begin(shared) else {
+            let gather = self.gather_to(place.peer);
+            let Some(operation) = gather.or_else(|| self.begin_first(shared, Kind::Atomic)) else {
                 return false;
             };
-            self.begin(Kind::Atomic);
-            (*operation).set_kind(Kind::Atomic);
-            (*operation).set_peer(place.peer);
+            if gather.is_none() {
+                (*operation).set_kind(Kind::Atomic);
+                (*operation).set_peer(place.peer);
+            }
             let message = shared.request(operation, place, bytes, amo);
             shared.send_short(Short::Message, message);
         }
@@ -227,6 +275,27 @@ impl Lane {
             shared.state.bare().give();
             return None;
         }
+        Some(operation)
+    }
+
+    /// Begins a request of which nobody awaits the result, and which asks for its answer, as later
+    /// ones do not. Gives the lock back where another function has to do that.
+    ///
+    /// # Safety
+    /// The shared part is the lane's, and this thread has its lock.
+    unsafe fn begin_first(&self, shared: &Shared, kind: Kind) -> Option<*mut Operation> {
+        let operation = if self.is_gathering() {
+            std::ptr::null_mut()
+        } else {
+            // SAFETY: this thread has the lock.
+            unsafe { self.take_ready() }
+        };
+        if operation.is_null() {
+            shared.state.bare().give();
+            return None;
+        }
+        self.gather();
+        self.begin(kind);
         Some(operation)
     }
 
@@ -306,7 +375,8 @@ impl Lane {
     #[cold]
     #[inline(never)]
     fn quiet_many(&self, shared: &Shared, mut state: Guard<'_, State>) -> Looked {
-        if !self.is_idle() {
+        // What is gathered waits for more than looks.
+        if !self.is_idle() && self.others().get() & SILENT == 0 {
             shared.look(&mut state);
         }
         self.looked(state)
@@ -329,6 +399,7 @@ impl Lane {
             std::mem::forget(state);
             return Looked::More;
         }
+        self.gather_no_more();
         state.give_fully();
         if self.is_shared() {
             Looked::QuietAndShared
@@ -377,6 +448,19 @@ impl Shared {
             return unsafe { self.post_again(short, posted) };
         }
         self.state.bare().give();
+    }
+
+    /// Sends the message of an operation, and gives the lock back.
+    ///
+    /// # Safety
+    /// As [`Shared::post_short`]; the operation is the caller's.
+    #[inline(always)]
+    unsafe fn send_swap(&self, swap: *mut Swap) {
+        // SAFETY: this thread has the lock, which guards the structs; the message is filled.
+        unsafe {
+            (*self.forms.get()).sent = swap;
+            self.send_short(Short::Swap, &raw const (*swap).call);
+        }
     }
 
     /// Sends a message, and gives the lock back.
@@ -455,7 +539,7 @@ impl Short {
         // SAFETY: the structs are there.
         unsafe {
             match self {
-                Self::Swap => &raw const (*(*form).sent).swap.call,
+                Self::Swap => &raw const (*(*form).sent).call,
                 _ => &raw const (*form).message.call,
             }
         }
@@ -463,176 +547,4 @@ impl Short {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::message::Answer;
-    use crate::port::{Config, Port};
-    use crate::transfer::Kept;
-    use fi_shm::wait::Patience;
-    use std::slice;
-    use std::sync::atomic::{AtomicU64, Ordering};
-    use std::thread::sleep;
-    use std::time::Duration;
-
-    const WORD: u64 = 7;
-
-    /// Longer than a message takes to this process and back.
-    const BACK: Duration = Duration::from_millis(100);
-
-    /// A port whose only peer is itself, and the memory that it writes and reads. Its thread leaves
-    /// the queue alone once the program has looked at it.
-    struct Own {
-        port: Port,
-        memory: Box<[AtomicU64; 8]>,
-    }
-
-    impl Own {
-        fn new() -> Self {
-            let memory = Box::new([const { AtomicU64::new(0) }; 8]);
-            let start = (&raw const *memory).addr();
-            let part = start..start + size_of_val(&*memory);
-            let config = Config {
-                number: 0,
-                provider: Some("tcp;ofi_rxm".to_owned()),
-                patience: Patience::new(true),
-                registers_local: false,
-                leave: Duration::from_secs(60),
-                watch: None,
-            };
-            // SAFETY: the memory outlives the port, and is read by nobody else.
-            let port = unsafe { Port::open(&config, slice::from_ref(&part)) }.expect("a port");
-            let address = port.address().expect("an address");
-            port.insert(&address).expect("a peer");
-            Self { port, memory }
-        }
-
-        fn place(&self) -> Place {
-            let key = self.port.keys()[0];
-            Place {
-                peer: 0,
-                address: key.base,
-                key: key.key,
-            }
-        }
-
-        /// Writes a word, and waits until its completion has come, which nobody has taken.
-        fn write(&self, lane: &Lane) {
-            while lane.writes() == 0 {
-                self.try_write(lane);
-            }
-        }
-
-        /// The same; the port's thread may have taken the completion, if it was at the queue already.
-        fn try_write(&self, lane: &Lane) {
-            self.port.progress();
-            let bytes = WORD.to_ne_bytes();
-            // SAFETY: the call takes the bytes over; the lane is kept until quiet.
-            let written = unsafe {
-                let source = bytes.as_ptr();
-                self.port
-                    .write(lane, self.place(), source, 8, Kept::UntilQuiet)
-            };
-            assert_eq!(written, Ok(()));
-            sleep(BACK);
-        }
-
-        /// Quiet in short.
-        fn quiet(lane: &Lane) -> Result<bool, u64> {
-            // SAFETY: the port is open, and there is one lane.
-            unsafe { Lane::try_quiet(|| lane, WORD) }
-        }
-
-        /// Quiet in short until that is enough.
-        fn quiet_in_the_end(lane: &Lane) -> bool {
-            loop {
-                match Self::quiet(lane) {
-                    Ok(is_shared) => return is_shared,
-                    Err(word) => assert_eq!(word, WORD),
-                }
-            }
-        }
-
-        /// Whether as many operations as lanes take are free ones of this lane, and as such are.
-        fn is_whole(&self, lane: &Lane) -> bool {
-            let _state = self.port.lock();
-            let (mut count, mut next) = (0, lane.first_free());
-            while !next.is_null() {
-                // SAFETY: a free operation lies in a chunk, which stays.
-                let one = unsafe { &*next };
-                let is_lanes = one.lane == &raw const *lane && one.plain == one.lane;
-                if !is_lanes || one.kind() != Kind::Plain || !one.notice.is_null() {
-                    return false;
-                }
-                (count, next) = (count + 1, one.next);
-            }
-            count == 16
-        }
-    }
-
-    #[test]
-    fn quiet_in_short_takes_the_only_write_of_its_lane() {
-        let own = Own::new();
-        let lanes = [false, false, true].map(|is_shared| Lane::new(&own.port, is_shared));
-        for lane in &lanes {
-            own.write(lane);
-            assert_eq!(Own::quiet_in_the_end(lane), lane.is_shared());
-            assert!(own.is_whole(lane));
-        }
-        assert_eq!(own.memory[0].load(Ordering::SeqCst), WORD);
-        let [one, other, _] = &lanes;
-        // The queue may have the other lane's first.
-        for (first, second) in [(one, other), (other, one)] {
-            own.write(first);
-            own.write(second);
-            Own::quiet_in_the_end(second);
-            Own::quiet_in_the_end(first);
-            assert!(own.is_whole(first) && own.is_whole(second));
-        }
-        // A read is not plain, though it is alone.
-        let mut found = 0_u64;
-        own.port.progress();
-        // SAFETY: there is room for the word until quiet.
-        let read = unsafe {
-            own.port
-                .read(one, own.place(), (&raw mut found).cast(), 8, false)
-        };
-        assert_eq!(read, Ok(()));
-        sleep(BACK);
-        Own::quiet_in_the_end(one);
-        assert!(own.is_whole(one));
-        assert_eq!(found, WORD);
-    }
-
-    #[test]
-    fn quiet_in_short_leaves_the_queue_where_answers_wait_or_the_lane_is_fenced() {
-        let own = Own::new();
-        let lane = Lane::new(&own.port, false);
-        own.write(&lane);
-        {
-            let mut state = own.port.lock();
-            // The key is not the job's: whoever hears it drops it.
-            let answer = Answer {
-                key: 0,
-                token: 0,
-                found: None,
-            };
-            state.owe(0, answer);
-        }
-        assert_eq!(Own::quiet(&lane), Err(WORD));
-        assert_eq!(own.port.quiet(&lane), Ok(()));
-        assert!(own.port.lock().owed.is_empty());
-        own.write(&lane);
-        Own::quiet_in_the_end(&lane);
-
-        let place = own.place();
-        assert_eq!(own.port.update(&lane, place, 8, Amo::Add(1)), Ok(()));
-        assert_eq!(own.port.fence(&lane), Ok(()));
-        while !lane.is_idle() {
-            own.port.progress();
-        }
-        assert_eq!(Own::quiet(&lane), Err(WORD));
-        assert_eq!(own.port.quiet(&lane), Ok(()));
-        assert_eq!(Own::quiet(&lane), Ok(false));
-        assert!(own.is_whole(&lane));
-    }
-}
+mod tests;

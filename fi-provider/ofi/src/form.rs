@@ -63,8 +63,8 @@ pub(crate) struct Form {
     pub(crate) ep: *mut FidEp,
     pub(crate) writemsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgRma, u64) -> isize,
     pub(crate) sendmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,
-    /// The operation whose own message is sent.
-    pub(crate) sent: *mut Operation,
+    /// The message of an operation that is sent.
+    pub(crate) sent: *mut Swap,
     /// A word of a caller that looks at the queue; it needs no register meanwhile.
     pub(crate) parked: MaybeUninit<u64>,
     /// Writes of 8 bytes, and of any few, that the call takes over.
@@ -289,19 +289,34 @@ impl Swap {
         u64::from_le(self.words[1])
     }
 
+    pub(crate) fn set_peer(&mut self, peer: u32) {
+        self.call.addr = peer.into();
+    }
+
     /// The peer that it was sent to, whose number is the provider's.
     pub(crate) fn peer(&self) -> u32 {
         self.call.addr as u32
     }
 
-    /// Makes it a request to swap the element of 4 or 8 bytes at `place`.
+    /// Makes it a request to this peer that asks for its answer.
+    #[inline(always)]
+    pub(crate) fn fill_first(&mut self, peer: u32) {
+        self.head.kind = Kind::Swap;
+        self.call.addr = peer.into();
+    }
+
+    /// Makes it a request to swap the element of 4 or 8 bytes at `place`, of the peer that it has.
     #[inline(always)]
     pub(crate) fn fill(&mut self, value: u64, place: Place, bytes: usize) {
-        self.head.bytes = bytes as u8;
-        self.head.kind = Kind::Swap;
         self.words[2] = place.key.to_le();
-        self.words[3] = place.address.to_le();
-        self.call.addr = place.peer.into();
+        self.fill_again(value, place.address, bytes);
+    }
+
+    /// The same in the region of before.
+    #[inline(always)]
+    pub(crate) fn fill_again(&mut self, value: u64, address: u64, bytes: usize) {
+        self.head.bytes = bytes as u8;
+        self.words[3] = address.to_le();
         let value = value.to_le_bytes();
         let room: *mut u8 = (&raw mut self.words[4]).cast();
         // SAFETY: the word has room for them; the receiver takes no others.

@@ -1,6 +1,7 @@
 //! The operations of one context that are under way, and those that are free.
 
 use crate::error::Failure;
+use crate::gather::Gathers;
 use crate::operation::{Kind, Operation};
 use crate::port::{Port, Shared};
 use std::cell::Cell;
@@ -18,7 +19,8 @@ const ASIDE: usize = 1;
 struct UnderWay {
     /// Writes and reads that are not complete.
     writes: Cell<u32>,
-    /// Operations that a peer's processor executes, and has not answered; and the bits of [`MARKS`].
+    /// Operations that a peer's processor executes, and has not answered; [`SILENT`], and the bits of
+    /// [`MARKS`].
     others: Cell<u32>,
 }
 
@@ -28,7 +30,13 @@ const SHARED: u32 = 1 << 31;
 /// Posts in short find no operations.
 const NOT_PLAIN: u32 = 1 << 30;
 
-const MARKS: u32 = SHARED | NOT_PLAIN;
+/// A request of which nobody awaits the result has gone since the last quiet and fence.
+pub(crate) const GATHERING: u32 = 1 << 29;
+
+/// The last gather ([`Gathers`]) is behind: its peer has requests that no probe has followed.
+pub(crate) const SILENT: u32 = 1 << 28;
+
+const MARKS: u32 = SHARED | NOT_PLAIN | GATHERING;
 
 /// [`Lane::under_way`] where that is nothing, or one write alone, on a lane of one thread that is as
 /// most are.
@@ -48,6 +56,7 @@ pub struct Lane {
     free: [Cell<*mut Operation>; 2],
     home: Cell<usize>,
     under_way: UnderWay,
+    pub(crate) gathers: Gathers,
     /// Whether a write has to wait for atomic operations before it.
     pub(crate) is_fenced: Cell<bool>,
     /// Whether peers have the provider's numbers, as posts in short take it.
@@ -72,6 +81,7 @@ impl Lane {
                 writes: Cell::new(0),
                 others: Cell::new(NOT_PLAIN | if is_shared { SHARED } else { 0 }),
             },
+            gathers: Gathers::new(),
             is_fenced: Cell::new(false),
             is_numbered: Cell::new(false),
             failure: Cell::new(None),
@@ -107,9 +117,15 @@ impl Lane {
         self.under_way.writes.get()
     }
 
-    /// How many operations a peer's processor executes, and has not answered.
-    pub(crate) fn atomics(&self) -> u32 {
-        self.under_way.others.get() & !MARKS
+    /// Whether there are operations that a peer's processor executes, and has not answered.
+    pub(crate) fn has_atomics(&self) -> bool {
+        self.under_way.others.get() & !MARKS != 0
+    }
+
+    /// How many these are, and the bits that posts set in line.
+    #[inline(always)]
+    pub(crate) fn others(&self) -> &Cell<u32> {
+        &self.under_way.others
     }
 
     /// Whether threads share the lane.
@@ -152,6 +168,7 @@ impl Lane {
         let others = &self.under_way.others;
         let is_set = if is_plain { 0 } else { NOT_PLAIN };
         others.set(others.get() & !NOT_PLAIN | is_set);
+        self.gathers.hide();
     }
 
     /// A free operation for a post in short; null where another function has to do it.

@@ -25,6 +25,7 @@ pub mod candidates;
 mod error;
 mod fast;
 mod form;
+mod gather;
 mod helper;
 mod lane;
 mod library;
@@ -32,6 +33,8 @@ mod message;
 mod messenger;
 mod objects;
 mod operation;
+#[cfg(test)]
+mod own;
 mod pieces;
 mod port;
 mod progress;
@@ -41,6 +44,7 @@ mod watch;
 
 pub use candidates::{Candidate, best, candidates};
 pub use error::{Error, Failure};
+pub use gather::Name;
 pub use lane::Lane;
 pub use library::{Version, version};
 pub use messenger::{Buffer, Event, Messenger, Refused, Wishes};

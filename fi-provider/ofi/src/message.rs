@@ -1,4 +1,7 @@
 //! Messages that ask a peer's processor for atomic operations, and their answers: bytes.
+//!
+//! A request may go without an answer of its own. A probe asks for one answer, which comes behind the
+//! execution of all requests before it.
 
 use fi_shm::amo::Amo;
 
@@ -8,12 +11,17 @@ pub(crate) const BYTES: usize = size_of::<u64>() * WORDS;
 
 const REQUEST: u8 = 1;
 const ANSWER: u8 = 2;
+const PROBE: u8 = 3;
+
+/// What the fourth byte of a request is that asks for no answer.
+pub(crate) const UNANSWERED: u8 = 7;
 
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Request(Request),
     Answer(Answer),
+    Probe(Probe),
 }
 
 /// An atomic operation on the object of `bytes` bytes (4 or 8) at `address` of the receiver.
@@ -30,6 +38,17 @@ pub(crate) struct Request {
     pub(crate) address: u64,
     pub(crate) bytes: u8,
     pub(crate) amo: Amo,
+    /// Whether it asks for an answer.
+    pub(crate) asks: bool,
+}
+
+/// The question whether all requests before it are executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Probe {
+    pub(crate) key: u64,
+    /// As of a request.
+    pub(crate) from: u32,
+    pub(crate) token: u64,
 }
 
 /// The old value of an object, or that the operation was refused.
@@ -50,6 +69,8 @@ impl Message {
                 let (code, [first, second]) = code(request.amo);
                 let head = u64::from(REQUEST) | u64::from(code) << 8;
                 let head = head | u64::from(request.bytes) << 16 | u64::from(request.from) << 32;
+                let mark = if request.asks { 0 } else { UNANSWERED };
+                let head = head | u64::from(mark) << 24;
                 let Request {
                     key,
                     token,
@@ -63,6 +84,10 @@ impl Message {
                 let head = u64::from(ANSWER) | u64::from(answer.found.is_some()) << 8;
                 let found = answer.found.unwrap_or(0);
                 ([head, answer.key, answer.token, found, 0, 0, 0], 4)
+            }
+            Self::Probe(probe) => {
+                let head = u64::from(PROBE) | u64::from(probe.from) << 32;
+                ([head, probe.key, probe.token, 0, 0, 0, 0], 3)
             }
         };
         (words.map(u64::to_le), size_of::<u64>() * count)
@@ -81,14 +106,22 @@ impl Message {
         }
         let [key, token, third, address, first, second] = words;
         match (*head, whole.len()) {
-            ([REQUEST, code, bytes @ (4 | 8), _, from @ ..], 6) => Some(Self::Request(Request {
+            ([REQUEST, code, bytes @ (4 | 8), mark, from @ ..], 6) => {
+                Some(Self::Request(Request {
+                    key,
+                    from: u32::from_le_bytes(from),
+                    token,
+                    region: third,
+                    address,
+                    bytes,
+                    amo: operation(code, [first, second])?,
+                    asks: mark != UNANSWERED,
+                }))
+            }
+            ([PROBE, _, _, _, from @ ..], 2) => Some(Self::Probe(Probe {
                 key,
                 from: u32::from_le_bytes(from),
                 token,
-                region: third,
-                address,
-                bytes,
-                amo: operation(code, [first, second])?,
             })),
             ([ANSWER, is_done @ (0 | 1), ..], 3) => Some(Self::Answer(Answer {
                 key,
@@ -110,6 +143,7 @@ pub(crate) fn swap_head(bytes: u8, from: u32) -> u64 {
         address: 0,
         bytes,
         amo: Amo::Swap(0),
+        asks: true,
     };
     let ([head, ..], _) = Message::Request(request).encode();
     head
@@ -170,7 +204,13 @@ mod tests {
                 address: u64::MAX - 7,
                 bytes: 4,
                 amo,
+                asks: amo != Amo::Fetch,
             })
+        });
+        let probe = Message::Probe(Probe {
+            key: 1,
+            from: 2,
+            token: 3,
         });
         let answers = [Some(11), Some(0), None].map(|found| {
             Message::Answer(Answer {
@@ -179,7 +219,7 @@ mod tests {
                 found,
             })
         });
-        for message in requests.into_iter().chain(answers) {
+        for message in requests.into_iter().chain(answers).chain([probe]) {
             let (words, len) = message.encode();
             let bytes = bytes_of(words);
             assert_eq!(Message::decode(&bytes[..len]), Some(message));
@@ -199,10 +239,11 @@ mod tests {
             address: 8,
             bytes: 8,
             amo: Amo::Fetch,
+            asks: true,
         })
         .encode();
         let mut bytes = bytes_of(words);
-        for (place, value) in [(0, 3), (1, 7), (2, 5), (2, 0)] {
+        for (place, value) in [(0, 4), (0, 3), (1, 7), (2, 5), (2, 0)] {
             let before = std::mem::replace(&mut bytes[place], value);
             assert_eq!(Message::decode(&bytes[..len]), None, "{place}: {value}");
             bytes[place] = before;

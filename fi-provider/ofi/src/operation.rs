@@ -3,6 +3,7 @@
 use crate::error::Failure;
 use crate::form::Swap;
 use crate::lane::Lane;
+use crate::message;
 use std::cell::Cell;
 
 /// Operations of one chunk of memory.
@@ -28,6 +29,8 @@ pub(crate) enum Kind {
     Swap,
     /// A buffer, for messages that come.
     Receive,
+    /// Requests to one peer's processor that ask for no answer, as a lane gathers them (`gather`).
+    Silent = message::UNANSWERED,
 }
 
 impl Kind {
@@ -36,7 +39,7 @@ impl Kind {
         match self {
             Self::Plain | Self::Write | Self::Swap => "write",
             Self::Read => "read",
-            Self::Atomic => "atomic operation",
+            Self::Atomic | Self::Silent => "atomic operation",
             Self::Receive => "receive",
         }
     }
@@ -77,7 +80,7 @@ pub(crate) struct Operation {
     peer: u32,
     /// Its lane; null for a receive.
     pub(crate) lane: *const Lane,
-    /// The same, but null for writes and reads that are not plain: whose completion it is that a
+    /// The same, but null for gathers, and for writes and reads that are not plain: whose completion it is that a
     /// queue has, and that there is no more to do for it, is one comparison.
     pub(crate) plain: *const Lane,
     /// The next one of a list of free ones.
@@ -93,6 +96,12 @@ pub(crate) struct Operation {
     pub(crate) len: usize,
     /// The piece of registered memory that it goes by.
     pub(crate) piece: Option<usize>,
+    /// Of a silent one: whether requests went since the last probe, and whether a probe is not
+    /// answered.
+    pub(crate) is_behind: bool,
+    pub(crate) is_asked: bool,
+    /// The name of the region that its message is for (`gather`).
+    pub(crate) name: usize,
     /// The message of a swap, and the kind. It has this operation's token and context at any time.
     pub(crate) swap: Swap,
 }
@@ -124,11 +133,16 @@ impl Operation {
         self.peer = peer;
     }
 
+    /// Has answers to the name of before find nothing.
+    pub(crate) fn rename(&mut self) {
+        self.token = self.token.wrapping_add(1 << 32);
+        self.swap.set_token(self.token);
+    }
+
     /// Makes it as free ones are.
     pub(crate) fn reset(&mut self) {
-        if matches!(self.kind(), Kind::Atomic | Kind::Swap) {
-            self.token = self.token.wrapping_add(1 << 32);
-            self.swap.set_token(self.token);
+        if matches!(self.kind(), Kind::Atomic | Kind::Swap | Kind::Silent) {
+            self.rename();
         }
         self.set_kind(Kind::Plain);
         self.plain = self.lane;
@@ -217,8 +231,12 @@ impl Operations {
         lane.take()
     }
 
-    /// Takes the free operations of a lane back.
+    /// Takes the free operations of a lane back, and those by which it has gathered.
     pub(crate) fn retire(&mut self, lane: &Lane) {
+        for operation in lane.take_gathers() {
+            // SAFETY: nothing is under way by it, and nobody uses it any more.
+            unsafe { self.give_back(operation) };
+        }
         loop {
             let operation = lane.take();
             if operation.is_null() {
@@ -245,13 +263,23 @@ impl Operations {
         self.free = operation;
     }
 
-    /// The atomic operation with this name, if it is under way.
+    /// The operation with this name that waits for an answer, if there is one.
     pub(crate) fn find(&mut self, token: u64) -> Option<*mut Operation> {
         let number = token as u32 as usize;
         let chunk = self.chunks.get_mut(number / CHUNK)?;
         let operation = &mut chunk[number % CHUNK];
-        let is_asked = matches!(operation.kind(), Kind::Atomic | Kind::Swap);
+        let is_asked = match operation.kind() {
+            Kind::Atomic | Kind::Swap => true,
+            Kind::Silent => operation.is_asked,
+            _ => false,
+        };
         (operation.token == token && is_asked).then_some(operation)
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.chunks.len() * CHUNK
     }
 
     #[cold]
@@ -268,6 +296,9 @@ impl Operations {
             dest: std::ptr::null_mut(),
             len: 0,
             piece: None,
+            is_behind: false,
+            is_asked: false,
+            name: 0,
             swap: Swap::new(self.own),
         }));
         self.chunks.push(chunk);

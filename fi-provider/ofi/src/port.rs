@@ -7,13 +7,14 @@ use crate::helper::{self, Helper};
 use crate::lane::Lane;
 use crate::message::{Message, Request};
 use crate::objects::{Objects, Registration};
-use crate::operation::{Operation, Operations};
+use crate::operation::{Kind, Operation, Operations};
 use crate::pieces::Pieces;
 use crate::progress::{Batch, Receives};
 use crate::transfer::Place;
 use crate::watch::{Ring, Watch, Watching};
 use fi_ofi_abi::{
-    FI_MR_LOCAL, FI_ORDER_RMA_WAW, FI_ORDER_SAW, FI_ORDER_WAW, FiEpAttr, FiMsg, FiTxAttr,
+    FI_MR_LOCAL, FI_ORDER_RMA_WAW, FI_ORDER_SAS, FI_ORDER_SAW, FI_ORDER_WAW, FiEpAttr, FiMsg,
+    FiTxAttr,
 };
 use fi_shm::amo::Amo;
 use fi_shm::lock::{Guard, Locked};
@@ -30,8 +31,8 @@ use std::time::Duration;
 
 /// The first byte of an address: the version of its form and of the messages. With the other one the
 /// address has a port for other hosts, too.
-const VERSION: u8 = 1;
-const WITH_PORT: u8 = 2;
+const VERSION: u8 = 3;
+const WITH_PORT: u8 = 4;
 
 /// How a port is opened.
 #[derive(Clone, Debug)]
@@ -110,7 +111,7 @@ pub(crate) struct Facts {
     pub(crate) longest: usize,
     /// Whether local memory has to be registered.
     pub(crate) registers_local: bool,
-    /// Whether writes are seen in their order, and messages behind earlier writes.
+    /// Whether writes are seen in their order, and messages behind earlier writes and messages.
     pub(crate) is_ordered: bool,
     /// Whether an element of a write may be seen half written.
     pub(crate) is_stream: bool,
@@ -189,6 +190,8 @@ impl Own {
 pub(crate) struct Peer {
     /// The provider's number of it (fi_addr_t).
     pub(crate) address: u64,
+    /// Whether a request that asked for no answer was refused to it: its later probes are answered so.
+    pub(crate) is_refused: bool,
 }
 
 impl Port {
@@ -303,7 +306,10 @@ impl Port {
         }
         let address = state.objects.insert(name)?;
         state.is_numbered &= address == peer as u64;
-        state.peers.push(Peer { address });
+        state.peers.push(Peer {
+            address,
+            is_refused: false,
+        });
         state.key = state.key.wrapping_add(key);
         let key_of_job = state.key;
         state.operations.set_key(key_of_job);
@@ -342,6 +348,12 @@ impl Port {
     /// Sleeps for so long, or until there is something to look at; returns whether there is.
     pub fn sleep(&self, time: Duration) -> bool {
         self.shared.sleep(time)
+    }
+
+    /// Has [names](crate::Name) mean nothing on the lane any more.
+    pub fn forget_names(&self, lane: &Lane) {
+        let _state = self.lock();
+        lane.forget_names();
     }
 
     /// Takes what belongs to a lane that is not used any more, and on which nothing is under way.
@@ -496,6 +508,7 @@ impl Shared {
                 address: place.address,
                 bytes: bytes as u8,
                 amo,
+                asks: (*operation).kind() != Kind::Silent,
             });
             let (words, bytes) = request.encode();
             form.message(words, bytes, place.peer.into(), operation)
@@ -532,9 +545,9 @@ impl Facts {
         // SAFETY: the attributes of an entry are there.
         let (transmit, endpoint, domain): (&FiTxAttr, &FiEpAttr, _) =
             unsafe { (&*info.tx_attr, &*info.ep_attr, &*info.domain_attr) };
-        let behind = FI_ORDER_SAW;
+        let behind = FI_ORDER_SAW | FI_ORDER_SAS;
         let in_order = FI_ORDER_WAW | FI_ORDER_RMA_WAW;
-        let is_ordered = transmit.msg_order & behind != 0
+        let is_ordered = transmit.msg_order & behind == behind
             && transmit.msg_order & in_order != 0
             && endpoint.max_order_waw_size >= endpoint.max_msg_size;
         let elements = match (candidate.is_stream(), is_ordered) {
@@ -589,6 +602,6 @@ mod tests {
             assert_eq!(decode(&address[..cut]), None, "{cut} bytes");
             assert_eq!(decode(&longer[..cut]), None, "{cut} bytes");
         }
-        assert_eq!(decode(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]), None);
+        assert_eq!(decode(&[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Completions, and messages that come.
 
 use crate::error::{Error, Failure};
-use crate::message::{self, Answer, Message, Request};
+use crate::message::{self, Answer, Message, Probe, Request};
 use crate::objects::{Objects, Registration};
 use crate::operation::{Kind, Operation};
 use crate::port::State;
@@ -308,7 +308,7 @@ impl State {
                 }
             }
             // It ends with the answer.
-            Kind::Atomic | Kind::Swap => {}
+            Kind::Atomic | Kind::Swap | Kind::Silent => {}
         }
     }
 
@@ -321,6 +321,9 @@ impl State {
         unsafe {
             let one = &mut *operation;
             let lane = &*one.lane;
+            if let (Kind::Silent, Some(failure)) = (one.kind(), failure) {
+                return lane.lose(operation, failure);
+            }
             lane.end(one.kind());
             if let Some(failure) = failure {
                 lane.fail(one.peer(), failure);
@@ -357,7 +360,7 @@ impl State {
         match kind {
             // SAFETY: as above; a lane is alive as long as operations are.
             Kind::Plain if unsafe { is_free(operation) } => {}
-            Kind::Plain | Kind::Write | Kind::Read | Kind::Atomic | Kind::Swap => {
+            Kind::Plain | Kind::Write | Kind::Read | Kind::Atomic | Kind::Swap | Kind::Silent => {
                 let failure = Failure {
                     errno: entry.0.err,
                     operation: kind.name(),
@@ -386,11 +389,12 @@ impl State {
         match message {
             Some(Message::Request(request)) if request.key == self.key => self.serve(request),
             Some(Message::Answer(answer)) if answer.key == self.key => self.hear(answer),
+            Some(Message::Probe(probe)) if probe.key == self.key => self.tell(probe),
             _ => {}
         }
     }
 
-    /// Executes an atomic operation for a peer, and answers.
+    /// Executes an atomic operation for a peer, and answers where it asks for that.
     fn serve(&mut self, request: Request) {
         if request.from as usize >= self.peers.len() {
             return;
@@ -399,12 +403,29 @@ impl State {
         let place = self.own.place(request.region, request.address, bytes);
         // SAFETY: the object is in own memory that peers may change, and mapped.
         let found = place.and_then(|place| unsafe { execute(request.amo, place, bytes) });
+        if request.asks {
+            self.answer(request.from, request.token, found);
+        } else if found.is_none() {
+            self.peers[request.from as usize].is_refused = true;
+        }
+    }
+
+    /// Answers a probe: what came before it is executed.
+    fn tell(&mut self, probe: Probe) {
+        let Some(peer) = self.peers.get(probe.from as usize) else {
+            return;
+        };
+        let found = (!peer.is_refused).then_some(0);
+        self.answer(probe.from, probe.token, found);
+    }
+
+    fn answer(&mut self, peer: u32, token: u64, found: Option<u64>) {
         let answer = Answer {
             key: self.key,
-            token: request.token,
+            token,
             found,
         };
-        self.owe(request.from, answer);
+        self.owe(peer, answer);
         self.pay();
     }
 
@@ -428,6 +449,14 @@ impl State {
         // alive.
         unsafe {
             let one = &*operation;
+            if one.kind() == Kind::Silent {
+                let lane = &*one.lane;
+                lane.end_probe(operation);
+                if let Some(failure) = failure {
+                    lane.fail(one.peer(), failure);
+                }
+                return;
+            }
             if let Some(notice) = one.notice.as_ref() {
                 notice.found.set(found);
             }

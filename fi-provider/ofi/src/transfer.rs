@@ -39,6 +39,15 @@ pub enum Kept {
     UntilQuiet,
 }
 
+/// How often a call posts what finds no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tries {
+    /// Once.
+    Once,
+    /// Until there is room.
+    UntilSent,
+}
+
 /// Own memory of a transfer.
 #[derive(Clone, Copy)]
 pub(crate) struct Local {
@@ -262,6 +271,30 @@ impl Port {
     #[inline(never)]
     pub fn update(&self, lane: &Lane, place: Place, bytes: usize, amo: Amo) -> Result<(), Failure> {
         let mut state = self.behind_writes(lane)?;
+        let is_gathered = lane.is_gathering();
+        if self.facts().is_ordered {
+            lane.gather();
+        }
+        let gather = is_gathered
+            .then(|| lane.gather_for(&mut state.operations, place.peer))
+            .flatten();
+        let operation = gather.unwrap_or_else(|| state.begin(Kind::Atomic, lane, place.peer));
+        self.ask(&mut state, operation, place, bytes, amo)
+    }
+
+    /// As [`Port::update`], and asks the peer for an answer of its own: for words between which there
+    /// is always a quiet, or a wait for the peer's.
+    ///
+    /// # Errors
+    /// As [`Port::update`].
+    pub fn update_answered(
+        &self,
+        lane: &Lane,
+        place: Place,
+        bytes: usize,
+        amo: Amo,
+    ) -> Result<(), Failure> {
+        let mut state = self.behind_writes(lane)?;
         let operation = state.begin(Kind::Atomic, lane, place.peer);
         self.ask(&mut state, operation, place, bytes, amo)
     }
@@ -316,10 +349,12 @@ impl Port {
     /// # Errors
     /// The first failure on the lane.
     pub fn fence(&self, lane: &Lane) -> Result<(), Failure> {
-        let state = self.lock();
+        let mut state = self.lock();
         lane.check()?;
         if self.facts().is_ordered {
-            lane.set_fenced(lane.atomics() > 0);
+            self.probe(&mut state, lane, Tries::UntilSent);
+            lane.set_fenced(lane.has_atomics());
+            lane.gather_no_more();
             return Ok(());
         }
         drop(state);
@@ -334,9 +369,10 @@ impl Port {
     pub fn quiet(&self, lane: &Lane) -> Result<(), Failure> {
         let mut state = self.lock();
         if !lane.is_idle() {
-            state = self.wait(state, || lane.is_idle());
+            state = self.wait_for(state, lane, || lane.is_idle());
         }
         lane.set_fenced(false);
+        lane.gather_no_more();
         drop(state);
         lane.check()
     }
@@ -344,6 +380,7 @@ impl Port {
     /// Whether nothing is under way on the lane, after one look at the completion queue.
     pub fn is_quiet(&self, lane: &Lane) -> bool {
         let mut state = self.lock();
+        self.probe(&mut state, lane, Tries::Once);
         self.shared().look(&mut state);
         lane.is_idle() && lane.failure.get().is_none()
     }
@@ -355,9 +392,26 @@ impl Port {
         if !lane.is_fenced.get() {
             return state;
         }
-        let state = self.wait(state, || lane.atomics() == 0);
+        let state = self.wait_for(state, lane, || !lane.has_atomics());
         lane.set_fenced(false);
         state
+    }
+
+    /// Looks at the completion queue until `is_over`, which answers of peers lead to: those that are
+    /// behind are sent probes.
+    fn wait_for<'a>(
+        &'a self,
+        mut state: Guard<'a, State>,
+        lane: &Lane,
+        is_over: impl Fn() -> bool,
+    ) -> Guard<'a, State> {
+        loop {
+            self.probe(&mut state, lane, Tries::UntilSent);
+            state = self.wait(state, || is_over() || lane.is_behind());
+            if is_over() {
+                return state;
+            }
+        }
     }
 
     /// Takes the lock for an atomic operation, which comes behind all writes before it.

@@ -204,10 +204,42 @@ unsafe fn word_by_libfabric<C: Caller, const KEPT: bool>(
         if posted {
             return C::done(());
         }
+        let offset = again(inside.0).wrapping_add(endpoint.split);
+        if !KEPT {
+            return word_as_element::<C>(offset, source, third, record, caller, routine);
+        }
         again(third);
-        let dest = endpoint.addr(again(inside.0).wrapping_add(endpoint.split));
-        let peer = endpoint.peer_of(record);
+        let (dest, peer) = (endpoint.addr(offset), endpoint.peer_of(record));
         try_bytes::<C, KEPT>(dest, source, WORD, peer, caller, routine)
+    }
+}
+
+/// The same where the word does not follow another one to the same peer.
+///
+/// # Safety
+/// As [`word_by_libfabric`].
+#[cold]
+#[inline(never)]
+unsafe fn word_as_element<C: Caller>(
+    offset: usize,
+    source: *const u8,
+    third: usize,
+    record: &Peer,
+    caller: &C,
+    routine: C::Routine,
+) -> C::Outcome<()> {
+    const WORD: usize = size_of::<u64>();
+    // SAFETY: this thread may use the endpoint; `source` holds so many bytes, and the record is of the
+    // near part's result.
+    unsafe {
+        let endpoint = caller.endpoint();
+        let word = source.cast::<u64>().read_unaligned();
+        if endpoint.try_write_element::<WORD, true>(offset, word, record) {
+            return C::done(());
+        }
+        again(third);
+        let (dest, peer) = (endpoint.addr(offset), endpoint.peer_of(record));
+        try_bytes::<C, false>(dest, source, WORD, peer, caller, routine)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::symmetric::address_vector::{Peer, PeerIndex};
 use crate::symmetric::blocks::Blocks;
 use crate::symmetric::endpoint::Endpoint;
 use crate::symmetric::far::{Source, refused};
-use fi_ofi::{Failure, Kept, Lane, Place};
+use fi_ofi::{Failure, Kept, Lane, Name, Place};
 use fi_shm::amo::Amo;
 use fi_shm::order;
 use std::time::Duration;
@@ -81,6 +81,14 @@ impl Libfabric {
             address: record.remote.bases[part].wrapping_add(inside as u64),
             key: record.remote.long_keys()[part],
         })
+    }
+
+    /// The name of the part of the peer's window that has the own address `addr`, if it has one.
+    #[inline(always)]
+    fn name_of(endpoint: &Endpoint, addr: usize, peer: PeerIndex) -> Name {
+        let is_upper = endpoint.offset(addr) >= endpoint.split;
+        let record = endpoint.record(peer).filter(|_| is_upper);
+        record.map_or(0, name)
     }
 
     /// Whether an object of `BYTES` bytes at `offset` is in the upper part of the window, or else in
@@ -187,7 +195,9 @@ impl Libfabric {
         // operations outlive its gate.
         unsafe {
             match kept {
-                Source::Reusable => lane.try_write_whole(place, source, bytes),
+                Source::Reusable => {
+                    lane.try_write_whole(place, source, bytes, Self::name_of(endpoint, dest, peer))
+                }
                 Source::KeptUntilQuiet => lane.try_write(place, source, bytes),
             }
         }
@@ -209,8 +219,9 @@ impl Libfabric {
             return false;
         }
         endpoint.set_busy();
+        let address = || upper(inside, record).address;
         // SAFETY: the gate has the port open, and the lane leaks where operations outlive its gate.
-        unsafe { self.lane().try_swap(|| upper(inside, record), word, BYTES) }
+        unsafe { (self.lane()).swap_again(name(record), address, word, BYTES) }
     }
 
     /// [`Endpoint::write_kept_word`].
@@ -250,7 +261,7 @@ impl Libfabric {
         let lane = self.lane();
         let place = || Self::place_in::<UPPER>(endpoint, offset, record);
         // SAFETY: the gate has the port open, and the lane leaks where operations outlive its gate.
-        unsafe { lane.try_write_element(place, word, BYTES) }
+        unsafe { lane.try_write_element(place, word, BYTES, if UPPER { name(record) } else { 0 }) }
     }
 
     /// [`Endpoint::write_far`].
@@ -530,7 +541,7 @@ impl Libfabric {
         match write {
             Some(value) => {
                 endpoint.note_busy();
-                port.update(lane, place, size_of::<u64>(), Amo::Swap(value))?;
+                port.update_answered(lane, place, size_of::<u64>(), Amo::Swap(value))?;
                 Ok(0)
             }
             None => Ok(port.fetch(lane, place, size_of::<u64>(), Amo::Fetch)?),
@@ -566,6 +577,13 @@ impl Libfabric {
             endpoint.set_idle();
         }
     }
+}
+
+/// The name of the upper part of a peer's window: the place of its record, which stays as long as the
+/// endpoint.
+#[inline(always)]
+fn name(record: &Peer) -> Name {
+    (&raw const *record).addr()
 }
 
 /// The place of what lies so far behind the begin of the upper part of a peer's window.

@@ -20,6 +20,7 @@ impl Libfabric {
     /// # Safety
     /// The gate stays where it is, and outlives every use of the result.
     pub(crate) unsafe fn new(gate: &Gate) -> Self {
+        gate.port().forget_names(gate.lane());
         Self {
             way: gate.way().into(),
         }
