@@ -34,6 +34,7 @@ mod short;
 mod stream;
 mod tagged;
 mod threshold;
+mod todo;
 mod together;
 mod transmitted;
 mod vector;
@@ -90,6 +91,7 @@ use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 use std::time::{Duration, Instant};
 use stream::Stream;
 use threshold::Deferred;
+use todo::Todo;
 use transmitted::Leaving;
 
 /// Where an endpoint reports, and how much it holds.
@@ -184,7 +186,7 @@ pub struct Endpoint {
     words: Cell<usize>,
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
     /// [`DEFERRED`], [`LEAVING`], [`NAMELESS`], [`SHARED`], [`LIBFABRIC`]).
-    todo: Cell<u8>,
+    todo: Todo,
     /// Requests to be woken so far.
     requests: Cell<u64>,
     /// Bells of rings that have records left.

@@ -22,6 +22,7 @@ use super::arena::Arena;
 use super::endpoint::Atomic;
 use super::error::Error;
 use super::far::device::Device;
+use super::inbox::Belfry;
 use fi_mlx5::device as hca;
 use fi_mlx5::lane::Local;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -110,6 +111,7 @@ pub(crate) struct Regions {
     /// Written for peers, never read.
     table: Table,
     pub(crate) arena: Arc<Arena>,
+    pub(crate) belfry: Belfry,
     own: Mutex<Own>,
     /// The device, and the table as it knows that.
     far: Option<(Arc<Device>, hca::Region)>,
@@ -189,6 +191,7 @@ impl Regions {
         Ok(Self {
             table,
             arena,
+            belfry: Belfry::default(),
             own: Mutex::new(own),
             far: far.transpose()?,
             local: Mutex::default(),
