@@ -253,3 +253,32 @@ impl Lead {
         self.is_over.store(true, Ordering::Release);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bells_lie_side_by_side_and_their_pages_go_with_the_last_of_them() {
+        let arena = Arc::new(Arena::new(1 << 20).expect("an arena"));
+        let belfry = Belfry::default();
+        let inbox = || Inbox::new(&arena, &belfry, 1 << 16).expect("an inbox");
+        let inboxes: Vec<_> = (0..=SIDE_BY_SIDE).map(|_| inbox()).collect();
+        let first = inboxes[0].bells().first().addr();
+        for (at, inbox) in inboxes.iter().enumerate().take(SIDE_BY_SIDE) {
+            assert_eq!(inbox.bells().first().addr(), first + at * BELL_STEP);
+            assert_eq!(inbox.bells_at.1, inboxes[0].bells_at.1 + at * BELL_STEP);
+        }
+        // The pages are full.
+        assert!(!Arc::ptr_eq(
+            &inboxes[SIDE_BY_SIDE].bells_at.0,
+            &inboxes[0].bells_at.0
+        ));
+        // A place is used once, also where its user is gone.
+        let next = inboxes[SIDE_BY_SIDE].bells_at.1 + BELL_STEP;
+        drop(inboxes);
+        let others = [inbox(), inbox()];
+        assert_eq!(others[1].bells_at.1, others[0].bells_at.1 + BELL_STEP);
+        assert_ne!(others[0].bells_at.1, next);
+    }
+}
