@@ -141,6 +141,7 @@ impl Rest {
     }
 
     /// Has the program see what is there.
+    #[inline(always)]
     fn show(&self) {
         if let Some(shown) = self.shown.get() {
             let things = self.busy.get() & !HANDLER;

@@ -87,7 +87,15 @@ extern size_t gasnetc_max_medium;
 #define GASNETC_INLINE_AM (GASNETC_INLINE_POLL && !GASNETI_STATS_OR_TRACE)
 
 /* The engine, and its functions of farreach_am.h for this mode of threads: called without a stub of the
- * linker's. */
+ * linker's where the compiler can. */
+#ifdef __has_attribute
+  #if __has_attribute(__noplt__)
+    #define _GASNETC_AT_ONCE __attribute__((__noplt__))
+  #endif
+#endif
+#ifndef _GASNETC_AT_ONCE
+  #define _GASNETC_AT_ONCE
+#endif
 struct farreach_am;
 extern struct farreach_am *gasnetc_am;
 #if GASNET_PAR
@@ -97,11 +105,11 @@ extern struct farreach_am *gasnetc_am;
 #endif
 extern int _GASNETC_ENGINE(request_short)(struct farreach_am *_am, uint32_t _rank, uint8_t _handler,
                                           const uint32_t *_args, uint32_t _nargs)
-  __attribute__((__noplt__));
+  _GASNETC_AT_ONCE;
 extern int _GASNETC_ENGINE(request_medium)(struct farreach_am *_am, uint32_t _rank, uint8_t _handler,
                                            const void *_payload, size_t _bytes,
                                            const uint32_t *_args, uint32_t _nargs)
-  __attribute__((__noplt__));
+  _GASNETC_AT_ONCE;
 
 /* Ends the process with words for a result of the engine's. */
 GASNETI_COLD
