@@ -190,6 +190,16 @@ int farreach_am_exchange(farreach_am_t *am, const void *own, size_t bytes, void 
 /* Handles messages that have come, and goes on with operations. */
 int farreach_am_poll(farreach_am_t *am);
 
+/* Lets the program see without a call that there is nothing to poll for. From here on the engine keeps
+ * FARREACH_AM_TODO bytes at todo, and *bells is the address of a word: while the bytes, this word and that
+ * FARREACH_AM_BELL_STEP words behind it are all 0, farreach_am_poll would do nothing, but in a handler.
+ * They change at any time, by this process and by peers; to have seen them orders nothing; nobody else
+ * writes them. Where a device is, one of the bytes is never 0. The bytes stay, and the words are looked at,
+ * until the engine is closed. No other thread uses the engine during this call. */
+#define FARREACH_AM_TODO 3
+#define FARREACH_AM_BELL_STEP 32
+int farreach_am_show(const farreach_am_t *am, unsigned char *todo, const uint64_t **bells);
+
 /* Polls until is_done(context) returns something else than 0, at first without a pause, then giving
  * the processor to others. */
 int farreach_am_wait(farreach_am_t *am, int (*is_done)(void *context), void *context);

@@ -1,5 +1,5 @@
 /* count.c: operations of GASNet-EX, each a hundred times in a function of its own, whose
- * instructions callgrind counts (docs/gasnet.md).
+ * instructions callgrind counts (docs/gasnet.md); and loops without them, that load the same arguments.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <gasnetex.h>
 #include <gasnet_ratomic.h>
@@ -37,6 +37,12 @@ COUNTED void count_fetch_add(void) {
   FOR(i) (void)gex_AD_OpNBI_U64(domain, &fetched, peer, there, GEX_OP_FADD, 1, 0, 0);
 }
 
+COUNTED void count_no_call(void) { FOR(i) __asm__ volatile("" : : : "memory"); }
+COUNTED void count_no_request(void) { FOR(i) __asm__ volatile("" : : "r"(team), "r"(peer) : "memory"); }
+COUNTED void count_no_put(void) {
+  FOR(i) __asm__ volatile("" : : "r"(team), "r"(peer), "r"(there) : "memory");
+}
+
 static void barrier(void) { gex_Event_Wait(gex_Coll_BarrierNB(team, 0)); }
 
 static double seconds(void) { return gasnett_ticks_to_ns(gasnett_ticks_now()) * 1e-9; }
@@ -61,7 +67,8 @@ int main(int argc, char **argv) {
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team, peer, &start, NULL, NULL, 0));
   there = start;
   void (*const counted[])(void) = { count_short, count_medium, count_put, count_wait, count_poll,
-                                    count_fetch_add };
+                                    count_fetch_add, count_no_call, count_no_request,
+                                    count_no_put };
   for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); ++i) {
     for (int twice = 0; twice < 2; ++twice) { /* the second time with what the first has made */
       barrier();

@@ -23,7 +23,8 @@ use fi_shm::wait::{Patience, Waiter};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Operations of this process that may be under way and want to be told of.
@@ -75,8 +76,11 @@ pub struct Core {
 /// The words by which few instructions tell that there is nothing to do.
 #[derive(Debug)]
 pub(crate) struct Rest {
-    bells: [*const AtomicU64; 2],
+    /// The word of requests; that of replies is [`Endpoint::REST_STEP`] behind it.
+    bells: *const AtomicU64,
     busy: Cell<u8>,
+    /// Where the program looks for what of that is to be gone on with.
+    shown: Cell<Option<NonNull<AtomicU8>>>,
 }
 
 /// Replies wait for room.
@@ -92,18 +96,22 @@ pub(crate) const CLOSING: u8 = 8;
 const _: () = assert!((BACKLOG | ENDED | HANDLER | CLOSING) & Endpoint::DEVICE == 0);
 
 impl Rest {
+    /// Of two endpoints, which were opened one after the other in a new domain.
     fn of(endpoints: [&Endpoint; 2]) -> Self {
+        // In the domain's arena.
+        let [bells, of_replies] = endpoints.map(|one| one.rest().0);
+        assert!(of_replies == bells.wrapping_add(Endpoint::REST_STEP));
         Self {
-            // In the domain's arena.
-            bells: endpoints.map(|one| one.rest().0),
+            bells,
             busy: Cell::new(0),
+            shown: Cell::new(None),
         }
     }
 
     /// Whether no ring has rung.
     #[inline(always)]
     fn is_silent(&self) -> bool {
-        let [first, second] = self.bells;
+        let (first, second) = (self.bells, self.bells.wrapping_add(Endpoint::REST_STEP));
         // SAFETY: the words are the endpoints', and beside them.
         // ORDERING: decides only whether to look.
         unsafe { (*first).load(Ordering::Relaxed) | (*second).load(Ordering::Relaxed) == 0 }
@@ -126,6 +134,21 @@ impl Rest {
         let others = self.busy.get() & !thing;
         self.busy
             .set(if is_there { others | thing } else { others });
+        // What calls in handlers look at is for the handlers' thread alone.
+        if thing != HANDLER {
+            self.show();
+        }
+    }
+
+    /// Has the program see what is there.
+    #[inline(always)]
+    fn show(&self) {
+        if let Some(shown) = self.shown.get() {
+            let things = self.busy.get() & !HANDLER;
+            // SAFETY: the byte stays as long as the engine (the requirement of `Core::show`).
+            // ORDERING: decides only whether the program calls for progress.
+            unsafe { shown.as_ref() }.store(things, Ordering::Relaxed);
+        }
     }
 }
 
@@ -404,6 +427,31 @@ impl Core {
     /// Whether a process is of this node, and its memory may be mapped here.
     pub fn is_near(&self, rank: u32) -> bool {
         self.near.get(rank as usize).is_some_and(|near| *near)
+    }
+
+    /// See [`Core::show`].
+    pub const SHOWN_STEP: usize = Endpoint::REST_STEP;
+
+    /// Has a program see by itself that [`Engine::poll`] has nothing to do outside of handlers: while the
+    /// bytes at `todo`, which the engine writes from now on, the word that this returns, and that
+    /// [`Core::SHOWN_STEP`] behind it are all 0. Where a device is, one of the bytes is never 0.
+    ///
+    /// # Safety
+    /// The bytes stay, and are written by nobody else, until the engine is closed. No other thread uses
+    /// the engine during the call.
+    pub unsafe fn show(&self, todo: NonNull<[AtomicU8; 3]>) -> *const AtomicU64 {
+        let [own, requests, replies] = [0, 1, 2].map(|at| {
+            // SAFETY: there are three.
+            unsafe { todo.cast::<AtomicU8>().add(at) }
+        });
+        // SAFETY: the bytes stay as long as the endpoints, which are closed with the engine.
+        unsafe {
+            self.requests.show_todo(requests);
+            self.replies.show_todo(replies);
+        }
+        self.rest.shown.set(Some(own));
+        self.rest.show();
+        self.rest.bells
     }
 
     /// Has `handler` called with messages to an index.

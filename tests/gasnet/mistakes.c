@@ -79,6 +79,9 @@ int main(int argc, char **argv)
         if (!strcmp(what, "wait")) gasnet_barrier_wait(0, 0);
         if (!strcmp(what, "region")) gasnet_begin_nbi_accessregion(), gasnet_begin_nbi_accessregion();
         if (!strcmp(what, "unknown")) gasnet_AMRequestShort0(0, 200);
+    } else if (!strcmp(what, "notify")) {
+        // The first of the two notifies would let this one through the barrier, and exit with 0.
+        for (;;) GOOD(gasnet_AMPoll());
     }
     meet();
     gasnet_exit(0);

@@ -15,7 +15,7 @@ use fi_shm::bell::{self, Bell, Bells};
 use fi_shm::ring;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 /// Bells of one endpoint: one for each ring that leads to it, and the first.
 const BELLS: usize = 1024;
@@ -52,6 +52,37 @@ impl Drop for Range {
     }
 }
 
+/// Bytes from the bells of an endpoint to those of the next one in the same pages.
+pub(crate) const BELL_STEP: usize = 256;
+const _: () = assert!(bell::bytes(BELLS) <= BELL_STEP);
+
+/// Endpoints whose bells lie in the same pages.
+const SIDE_BY_SIDE: usize = 16;
+
+/// The pages in which the bells of a domain's endpoints lie side by side, so that one who looks at those of
+/// several finds them at fixed distances.
+#[derive(Debug, Default)]
+pub(crate) struct Belfry(Mutex<(Weak<Range>, usize)>);
+
+impl Belfry {
+    /// Takes a place that nobody has had; returns its pages, and the offset in the arena.
+    fn place(&self, arena: &Arc<Arena>) -> Result<(Arc<Range>, usize), Error> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (pages, taken) = &mut *last;
+        let pages = match pages.upgrade() {
+            Some(begun) if *taken < SIDE_BY_SIDE => begun,
+            _ => {
+                let begun = Arc::new(Range::take(arena, BELL_STEP * SIDE_BY_SIDE)?);
+                (*pages, *taken) = (Arc::downgrade(&begun), 0);
+                begun
+            }
+        };
+        let offset = pages.offset + *taken * BELL_STEP;
+        *taken += 1;
+        Ok((pages, offset))
+    }
+}
+
 /// A ring to an endpoint.
 #[derive(Debug)]
 pub(crate) struct Lead {
@@ -71,7 +102,8 @@ pub(crate) struct Inbox {
     news: Bell,
     /// Made when the endpoint is to sleep for the first time.
     waker: OnceLock<Waker>,
-    memory: Range,
+    /// The pages of the bells, and where these lie in the arena.
+    bells_at: (Arc<Range>, usize),
     capacity: usize,
     state: Mutex<State>,
 }
@@ -87,10 +119,11 @@ struct State {
 
 impl Inbox {
     /// An inbox whose rings have `capacity` bytes each.
-    pub(crate) fn new(arena: &Arc<Arena>, capacity: usize) -> Result<Self, Error> {
-        let memory = Range::take(arena, bell::bytes(BELLS))?;
-        // SAFETY: whole pages, zero, for bells alone, which `self` holds as long as it lives.
-        let bells = unsafe { Bells::new(memory.as_ptr(), BELLS) };
+    pub(crate) fn new(arena: &Arc<Arena>, belfry: &Belfry, capacity: usize) -> Result<Self, Error> {
+        let bells_at = belfry.place(arena)?;
+        // SAFETY: a place for these bells alone, zero and aligned as pages are, of enough bytes, in pages
+        // which `self` holds as long as it lives.
+        let bells = unsafe { Bells::new(arena.at(bells_at.1), BELLS) };
         let state = State {
             used: vec![true],
             ..State::default()
@@ -99,7 +132,7 @@ impl Inbox {
             news: bells.bell(NEWS).ok_or(Error::NoRoom)?,
             bells,
             waker: OnceLock::new(),
-            memory,
+            bells_at,
             capacity,
             state: Mutex::new(state),
         })
@@ -148,7 +181,7 @@ impl Inbox {
             offset: lead.memory.offset as u64,
             capacity: self.capacity as u32,
             bell: bell as u32,
-            bells: self.memory.offset as u64,
+            bells: self.bells_at.1 as u64,
         };
         Ok((lead, grant))
     }
@@ -218,5 +251,34 @@ impl Lead {
     pub(crate) fn end(&self) {
         // ORDERING: pairs with the acquire load in `is_over`.
         self.is_over.store(true, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bells_lie_side_by_side_and_their_pages_go_with_the_last_of_them() {
+        let arena = Arc::new(Arena::new(1 << 20).expect("an arena"));
+        let belfry = Belfry::default();
+        let inbox = || Inbox::new(&arena, &belfry, 1 << 16).expect("an inbox");
+        let inboxes: Vec<_> = (0..=SIDE_BY_SIDE).map(|_| inbox()).collect();
+        let first = inboxes[0].bells().first().addr();
+        for (at, inbox) in inboxes.iter().enumerate().take(SIDE_BY_SIDE) {
+            assert_eq!(inbox.bells().first().addr(), first + at * BELL_STEP);
+            assert_eq!(inbox.bells_at.1, inboxes[0].bells_at.1 + at * BELL_STEP);
+        }
+        // The pages are full.
+        assert!(!Arc::ptr_eq(
+            &inboxes[SIDE_BY_SIDE].bells_at.0,
+            &inboxes[0].bells_at.0
+        ));
+        // A place is used once, also where its user is gone.
+        let next = inboxes[SIDE_BY_SIDE].bells_at.1 + BELL_STEP;
+        drop(inboxes);
+        let others = [inbox(), inbox()];
+        assert_eq!(others[1].bells_at.1, others[0].bells_at.1 + BELL_STEP);
+        assert_ne!(others[0].bells_at.1, next);
     }
 }

@@ -12,7 +12,8 @@ use gasnet_conduit::{
 };
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::ptr;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU8, AtomicU64};
 
 /// Results of functions that do not fail.
 const OK: c_int = 0;
@@ -511,6 +512,28 @@ pub(crate) unsafe extern "C" fn farreach_am_most_medium(am: *const Any) -> usize
 pub(crate) unsafe extern "C" fn farreach_am_is_near(am: *const Any, rank: u32) -> c_int {
     // SAFETY: the engine is open.
     unsafe { (*am).is_near(rank) }.into()
+}
+
+/// FARREACH_AM_BELL_STEP.
+const _: () = assert!(Core::SHOWN_STEP == 32);
+
+/// Lets a program see that a poll has nothing to do.
+///
+/// # Safety
+/// `am` is open, and no other thread uses it; three bytes at `todo` stay until it is closed; there is room
+/// for a pointer at `bells`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn farreach_am_show(
+    am: *const Any,
+    todo: *mut [AtomicU8; 3],
+    bells: *mut *const AtomicU64,
+) -> c_int {
+    let Some(todo) = NonNull::new(todo) else {
+        return fail(&Error::Argument("todo is NULL"));
+    };
+    // SAFETY: the engine is open, and no other thread's; the bytes stay; there is room for the pointer.
+    unsafe { *bells = (*am).show(todo) };
+    OK
 }
 
 /// Returns the segments of all processes.

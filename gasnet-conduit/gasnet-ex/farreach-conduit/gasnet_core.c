@@ -12,6 +12,12 @@ GASNETI_IDENT(gasnetc_IdentString_Name, "$GASNetCoreLibraryName: " GASNET_CORE_N
 
 gex_AM_Entry_t *gasnetc_handler;
 farreach_am_t *gasnetc_am;
+#if GASNETC_INLINE_POLL
+static const uint64_t gasnetc_silent_bells[GASNETC_BELL_STEP + 1];
+const uint64_t *gasnetc_bells = gasnetc_silent_bells;
+gasnetc_look_t gasnetc_look;
+int gasnetc_vis_count;
+#endif
 size_t gasnetc_max_medium = FARREACH_AM_LEAST_MEDIUM;
 
 void gasnetc_failed(const char *call, int result) {
@@ -123,6 +129,14 @@ static int gasnetc_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
     GASNETC_CHECK("farreach_am_register",
                   farreach_am_register(gasnetc_am, index, gasnetc_handle, NULL));
   }
+  GASNETC_CHECK("farreach_am_register", farreach_am_register(gasnetc_am, GASNETC_EXIT_HANDLER,
+                                                            gasnetc_exit_asked, NULL));
+#if GASNETC_INLINE_POLL
+  gasneti_static_assert(sizeof(gasnetc_look.bytes.todo) == FARREACH_AM_TODO);
+  gasneti_static_assert(GASNETC_BELL_STEP == FARREACH_AM_BELL_STEP);
+  GASNETC_CHECK("farreach_am_show",
+                farreach_am_show(gasnetc_am, gasnetc_look.bytes.todo, &gasnetc_bells));
+#endif
   gasneti_attach_done = 1;
   gasnetc_bootstrap_barrier(); /* messages may come from here */
 
@@ -172,6 +186,15 @@ extern int gasnetc_AMPoll(GASNETI_THREAD_FARG_ALONE) {
   GASNETC_EXIT_FOLLOW();
   return GASNET_OK;
 }
+
+#if GASNETC_INLINE_POLL
+/* Polls where there may be something to do. */
+extern int gasnetc_attend(GASNETI_THREAD_FARG_ALONE) {
+  int result = gasnetc_AMPoll(GASNETI_THREAD_PASS_ALONE);
+  GASNETI_PROGRESSFNS_RUN();
+  return result;
+}
+#endif
 
 /* Handler-safe locks. */
 #if !GASNETC_NULL_HSL

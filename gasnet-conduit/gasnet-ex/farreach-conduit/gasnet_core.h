@@ -83,6 +83,39 @@ extern size_t gasnetc_max_medium;
 
 #define GASNET_BLOCKUNTIL(cond) gasneti_polluntil(cond)
 
+/* Requests are in line up to the call of the engine, but with GASNet's checks and traces. */
+#define GASNETC_INLINE_AM (GASNETC_INLINE_POLL && !GASNETI_STATS_OR_TRACE)
+
+/* The engine, and its functions of farreach_am.h for this mode of threads: called without a stub of the
+ * linker's where the compiler can. */
+#ifdef __has_attribute
+  #if __has_attribute(__noplt__)
+    #define _GASNETC_AT_ONCE __attribute__((__noplt__))
+  #endif
+#endif
+#ifndef _GASNETC_AT_ONCE
+  #define _GASNETC_AT_ONCE
+#endif
+struct farreach_am;
+extern struct farreach_am *gasnetc_am;
+#if GASNET_PAR
+  #define _GASNETC_ENGINE(name) farreach_am_##name##_threads
+#else
+  #define _GASNETC_ENGINE(name) farreach_am_##name
+#endif
+extern int _GASNETC_ENGINE(request_short)(struct farreach_am *_am, uint32_t _rank, uint8_t _handler,
+                                          const uint32_t *_args, uint32_t _nargs)
+  _GASNETC_AT_ONCE;
+extern int _GASNETC_ENGINE(request_medium)(struct farreach_am *_am, uint32_t _rank, uint8_t _handler,
+                                           const void *_payload, size_t _bytes,
+                                           const uint32_t *_args, uint32_t _nargs)
+  _GASNETC_AT_ONCE;
+
+/* Ends the process with words for a result of the engine's. */
+GASNETI_COLD
+extern void gasnetc_failed(const char *_call, int _result) GASNETI_NORETURN;
+GASNETI_NORETURNP(gasnetc_failed)
+
 #endif
 
 #include <gasnet_ammacros.h>
@@ -113,6 +146,45 @@ extern int gasnetc_AMReplyLong(gex_Token_t _token, gex_AM_Index_t _handler, void
                                gex_Flags_t _flags, const gex_AM_Arg_t *_args,
                                unsigned int _numargs);
 
+#if GASNETC_INLINE_AM
+/* No array is made where there are no arguments. */
+#define _GASNETC_GIVEN(args, numargs) ((numargs) ? (const uint32_t *)(args) : (const uint32_t *)0)
+
+/* Short and Medium requests that have nothing else to do, and wait for room, go to the engine at once.
+ * GASNet asks for a poll with each: the engine looks for messages when it has sent. */
+GASNETI_INLINE(gasnetc_send_short)
+int gasnetc_send_short(gex_TM_t _tm, gex_Rank_t _rank, gex_AM_Index_t _handler,
+                       gex_Flags_t _flags GASNETI_THREAD_FARG, const gex_AM_Arg_t *_args,
+                       unsigned int _numargs) {
+  if_pf ((_flags & GEX_FLAG_IMMEDIATE) || GASNETC_IS_WANTED()) {
+    return gasnetc_AMRequestShort(_tm, _rank, _handler, _flags GASNETI_THREAD_PASS, _args, _numargs);
+  }
+  int _result = _GASNETC_ENGINE(request_short)(gasnetc_am, gasneti_e_tm_rank_to_jobrank(_tm, _rank),
+                                               _handler, _GASNETC_GIVEN(_args, _numargs), _numargs);
+  if_pf (_result < 0) gasnetc_failed("a request", _result);
+  return GASNET_OK;
+}
+
+GASNETI_INLINE(gasnetc_send_medium)
+int gasnetc_send_medium(gex_TM_t _tm, gex_Rank_t _rank, gex_AM_Index_t _handler, void *_source_addr,
+                        size_t _nbytes, gex_Event_t *_lc_opt, gex_Flags_t _flags GASNETI_THREAD_FARG,
+                        const gex_AM_Arg_t *_args, unsigned int _numargs) {
+  if_pf ((_flags & GEX_FLAG_IMMEDIATE) || GASNETC_IS_WANTED()) {
+    return gasnetc_AMRequestMedium(_tm, _rank, _handler, _source_addr, _nbytes, _lc_opt,
+                                   _flags GASNETI_THREAD_PASS, _args, _numargs);
+  }
+  gasneti_leaf_finish(_lc_opt);
+  int _result = _GASNETC_ENGINE(request_medium)(gasnetc_am, gasneti_e_tm_rank_to_jobrank(_tm, _rank),
+                                                _handler, _source_addr, _nbytes,
+                                                _GASNETC_GIVEN(_args, _numargs), _numargs);
+  if_pf (_result < 0) gasnetc_failed("a request", _result);
+  return GASNET_OK;
+}
+#else
+  #define gasnetc_send_short  gasnetc_AMRequestShort
+  #define gasnetc_send_medium gasnetc_AMRequestMedium
+#endif
+
 /* What stands behind the flags: the thread, if that is passed, the number of arguments, and these:
  * number and arguments are in one array. */
 #if GASNETI_THREADINFO_OPT
@@ -128,14 +200,14 @@ extern int gasnetc_AMReplyLong(gex_Token_t _token, gex_AM_Index_t _handler, void
 #define gasnetc_AMRequestShortM(_tm, _rank, _handler, _flags, ...)                              \
   __extension__ ({                                                                              \
     _GASNETC_LIST(_GASNETC_ARGS(__VA_ARGS__));                                                  \
-    gasnetc_AMRequestShort(_tm, _rank, _handler, _flags _GASNETC_THREAD(__VA_ARGS__),           \
-                           _GASNETC_LISTED);                                                    \
+    gasnetc_send_short(_tm, _rank, _handler, _flags _GASNETC_THREAD(__VA_ARGS__),               \
+                       _GASNETC_LISTED);                                                        \
   })
 #define gasnetc_AMRequestMediumM(_tm, _rank, _handler, _source, _nbytes, _lc_opt, _flags, ...)  \
   __extension__ ({                                                                              \
     _GASNETC_LIST(_GASNETC_ARGS(__VA_ARGS__));                                                  \
-    gasnetc_AMRequestMedium(_tm, _rank, _handler, _source, _nbytes, _lc_opt,                    \
-                            _flags _GASNETC_THREAD(__VA_ARGS__), _GASNETC_LISTED);              \
+    gasnetc_send_medium(_tm, _rank, _handler, _source, _nbytes, _lc_opt,                        \
+                        _flags _GASNETC_THREAD(__VA_ARGS__), _GASNETC_LISTED);                  \
   })
 #define gasnetc_AMRequestLongM(_tm, _rank, _handler, _source, _nbytes, _to, _lc_opt, _flags, ...) \
   __extension__ ({                                                                                \

@@ -74,9 +74,12 @@ static void gasnetc_print_args(char *text, size_t room, const gex_AM_Arg_t *args
 #endif
 
 /* Whether a poll has more to do than messages: another process exits, or a progress function is
- * wanted. */
-#define IS_WANTED(name, flavor, function) | (int)_GASNETI_PROGRESSFNS_ISENABLED_##flavor(name)
-#define IS_DUE() ((int)gasnetc_board->asked GASNETI_PROGRESSFNS_LIST(IS_WANTED))
+ * wanted. Where these are not told in one byte, each request finds out. */
+#if GASNETC_INLINE_POLL
+  #define IS_WANTED() GASNETC_IS_WANTED()
+#else
+  #define IS_WANTED() 1
+#endif
 
 /* Does what a poll before a request does beside messages: the engine's request itself looks for
  * those, when it has sent. */
@@ -192,7 +195,7 @@ extern int gasnetc_AMRequestShort(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t h
                                   gex_Flags_t flags GASNETI_THREAD_FARG, const gex_AM_Arg_t *args,
                                   unsigned int numargs) {
   GASNETI_COMMON_AMREQUESTSHORT(tm, rank, handler, flags, (int)numargs);
-  if_pf ((flags & GEX_FLAG_IMMEDIATE) || IS_DUE()) {
+  if_pf ((flags & GEX_FLAG_IMMEDIATE) || IS_WANTED()) {
     return gasnetc_request_short(tm, rank, handler, flags, args, numargs);
   }
   return gasnetc_request(gasneti_Short, tm, rank, handler, NULL, 0, NULL, 0, args, numargs);
@@ -205,7 +208,7 @@ extern int gasnetc_AMRequestMedium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t 
   GASNETI_COMMON_AMREQUESTMEDIUM(tm, rank, handler, source_addr, nbytes, lc_opt, flags,
                                  (int)numargs);
   gasneti_leaf_finish(lc_opt);
-  if_pf ((flags & GEX_FLAG_IMMEDIATE) || IS_DUE()) {
+  if_pf ((flags & GEX_FLAG_IMMEDIATE) || IS_WANTED()) {
     return gasnetc_request_medium(tm, rank, handler, source_addr, nbytes, flags, args, numargs);
   }
   return gasnetc_request(gasneti_Medium, tm, rank, handler, source_addr, nbytes, NULL, 0, args,

@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * A process that exits tells others by puts, which work in handlers too once these are left: a few
- * words of GASNet's own segment are the board of a process. Others exit when they poll next. All
+ * words of GASNet's own segment are the board of a process; a message without a handler of the
+ * program's has polls look there. Others exit when they poll next. All
  * meet in a barrier and end with their codes, after the launcher has been told that they are done.
  * Where they do not meet in time, as one computes without polls, the launcher ends the job. */
 #include <gasnet_internal.h>
@@ -51,6 +52,22 @@ static int gasnetc_board_put(uint32_t distance, size_t offset, uint32_t word) {
                          FARREACH_AM_REUSE, &done) >= 0;
 }
 
+/* Polls look at the board from here on. */
+void gasnetc_exit_asked(farreach_am_message_t *message) {
+#if GASNETC_INLINE_POLL
+  GASNETC_WANT(GASNETC_WANTED_EXIT);
+#endif
+}
+
+/* Has a process whose board was written look at it, by a message: where there is a device polls do so
+ * anyway. Returns 0 where that is to be tried again: there is no room, or another thread uses the engine. */
+static int gasnetc_exit_rouse(uint32_t distance) {
+  gex_Rank_t to = (gasneti_mynode + distance) % gasneti_nodes;
+  return !farreach_am_is_near(gasnetc_am, to) ||
+         farreach_am_try_request_short(gasnetc_am, to, GASNETC_EXIT_HANDLER, NULL, 0)
+           != FARREACH_AM_EAGAIN;
+}
+
 /* Ends an exit that takes too long, or fails. */
 static void gasnetc_exit_signal(int sig) {
   gasneti_reghandler(sig, SIG_DFL);
@@ -75,10 +92,12 @@ static int gasnetc_exit_together(void) {
   gasnetc_board_t *const own = gasnetc_board;
   if (gasneti_nodes == 1) return 1;
   if (!gasnetc_boards) return 0;
+  uint32_t unaware = 0; /* the distances, powers of two, of processes to rouse */
   for (uint32_t distance = 1; distance < gasneti_nodes; distance *= 2) {
     if (!gasnetc_board_put(distance, offsetof(gasnetc_board_t, asked), gasnetc_exit_code + 1)) {
       return 0;
     }
+    unaware |= distance;
   }
   /* In each round, the processes that are known to exit become twice as many. */
   int round = 0;
@@ -87,6 +106,9 @@ static int gasnetc_exit_together(void) {
     if (!gasnetc_board_put(distance, offset, 1)) return 0;
     while (!own->rounds[round]) {
       if (gasneti_ticks_to_ns(gasneti_ticks_now() - from) > most) return 0;
+      for (uint32_t left = unaware; left; left &= left - 1) {
+        if (gasnetc_exit_rouse(left & -left)) unaware &= ~(left & -left);
+      }
       if (farreach_am_poll(gasnetc_am) < 0) return 0;
       if (gasneti_wait_mode != GASNET_WAIT_SPIN) gasneti_sched_yield();
     }
@@ -145,7 +167,11 @@ extern void gasnetc_exit(int exitcode) {
   gasneti_flush_streams();
   gasneti_sched_yield();
   if (!together) farreach_am_abort(gasnetc_am, gasnetc_exit_code, NULL);
+#if GASNET_PAR
+  farreach_am_depart(gasnetc_am); /* threads may use the engine */
+#else
   farreach_am_close(gasnetc_am);
+#endif
   alarm(0);
   gasneti_killmyprocess(exitcode);
   gasneti_fatalerror("the process cannot be ended");

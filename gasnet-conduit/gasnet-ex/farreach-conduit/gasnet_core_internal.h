@@ -12,15 +12,8 @@
 #endif
 #include <farreach_am.h>
 
-/* The engine of this process. */
-extern farreach_am_t *gasnetc_am;
-
 /* The handlers of the first endpoint, by index. */
 extern gex_AM_Entry_t *gasnetc_handler;
-
-/* Ends the process with words for a result of the engine's. */
-GASNETI_COLD
-extern void gasnetc_failed(const char *call, int result) GASNETI_NORETURN;
 
 #define GASNETC_CHECK(call, result) \
   do { int _r = (result); if_pf (_r < 0) gasnetc_failed(call, _r); } while (0)
@@ -35,6 +28,10 @@ extern gasnetc_board_t *volatile gasnetc_board;
 /* Exits as another process does, if one has told so: outside of handlers. */
 extern void gasnetc_exit_follow(void);
 #define GASNETC_EXIT_FOLLOW() do { if_pf (gasnetc_board->asked) gasnetc_exit_follow(); } while (0)
+
+/* Handles the message of a process that exits: its board tells which code. */
+extern void gasnetc_exit_asked(farreach_am_message_t *message);
+#define GASNETC_EXIT_HANDLER 0 /* of the engine's: GASNet's begin with 1 */
 
 /* Handles one message of the engine's (gasnet_core_am.c). */
 extern void gasnetc_handle(farreach_am_message_t *message);
@@ -56,6 +53,14 @@ extern void gasnetc_exit_init(void);
 #define GASNETE_CONDUIT_EOP_FIELDS farreach_am_completion_t done;
 extern void gasnete_eop_is_done(farreach_am_completion_t *done);
 #define GASNETE_EOP_ALLOC_EXTRA(_eop) ((void)((_eop)->done.done = gasnete_eop_is_done))
+
+/* The initial event of those operations that have none of their own is at a place that programs know, as
+ * they look at its counts (gasnet_extended_fwd.h). */
+#if GASNETC_INLINE_POLL
+  extern void *gasnetc_first_counts(struct _gasneti_threaddata_t *thread);
+  #define GASNETE_NEW_THREADDATA_IOP_INIT(thread) \
+    ((thread)->gasnetc_threaddata = gasnetc_first_counts(thread))
+#endif
 
 #define GASNETE_CONDUIT_IOP_FIELDS \
   farreach_am_completion_t get_done, put_done, put_lc_done, rmw_done;

@@ -6,6 +6,37 @@
 #include <gasnet_extended_internal.h>
 #include <gasnet_core_internal.h>
 
+#if GASNETC_INLINE_POLL
+/* Where gasnet_extended_fwd.h looks for the counts. */
+#define COUNT_IS_AT(field, at) \
+  gasneti_static_assert(offsetof(gasnete_iop_t, field##_cnt) == (at) && \
+                        sizeof(((gasnete_iop_t *)0)->field##_cnt) == sizeof(uint32_t))
+
+#if GASNET_SEQ
+uint8_t gasnetc_first_iop[sizeof(gasnete_iop_t)] __attribute__((__aligned__(GASNETI_CACHE_LINE_BYTES)));
+#endif
+
+/* Makes the initial event of a thread, and returns where its counts are. */
+extern void *gasnetc_first_counts(gasneti_threaddata_t *thread) {
+  COUNT_IS_AT(initiated_alc, GASNETC_COUNTS_STARTED + 4 * GASNETC_ALC);
+  COUNT_IS_AT(initiated_rmw, GASNETC_COUNTS_STARTED + 4 * GASNETC_RMW);
+  COUNT_IS_AT(initiated_get, GASNETC_COUNTS_STARTED + 4 * GASNETC_GET);
+  COUNT_IS_AT(initiated_put, GASNETC_COUNTS_STARTED + 4 * GASNETC_PUT);
+  COUNT_IS_AT(completed_alc, GASNETC_COUNTS_DONE + 4 * GASNETC_ALC);
+  COUNT_IS_AT(completed_rmw, GASNETC_COUNTS_DONE + 4 * GASNETC_RMW);
+  COUNT_IS_AT(completed_get, GASNETC_COUNTS_DONE + 4 * GASNETC_GET);
+  COUNT_IS_AT(completed_put, GASNETC_COUNTS_DONE + 4 * GASNETC_PUT);
+  gasnete_iop_t *iop = gasnete_iop_new(thread);
+#if GASNET_SEQ
+  memcpy(gasnetc_first_iop, iop, sizeof(*iop));
+  gasneti_leak(iop);
+  iop = (gasnete_iop_t *)gasnetc_first_iop;
+#endif
+  thread->current_iop = iop;
+  return iop;
+}
+#endif
+
 #include "gasnet_extended_common.c"
 
 extern void gasnete_init(void) {

@@ -158,6 +158,9 @@ extern void gasnete_farreach_ad_init(gasneti_AD_t ad) {
   }
   if (!table || (ad->_ops & OF_PROCESSORS) || gasnete_is_one_nbrhd(ad->_tm)) {
     gasnete_amratomic_init_hook(ad);
+    if (gasneti_is_tm0(ad->_tm) && gasnete_is_one_nbrhd(ad->_tm) && ad->_tools_safe) {
+      ad->_tools_safe |= GASNETC_AD_IS_NEAR;
+    }
     return;
   }
   ad->_fn_tbl = (gasnete_ratomic_fn_tbl_t)table;

@@ -10,8 +10,10 @@ pub use super::slots::{Allowed, PLACES, Slot};
 use super::{Config, Endpoint};
 use crate::raw::address_vector::Told;
 use crate::raw::completion::Counted;
+use crate::raw::inbox::BELL_STEP;
 use std::cell::Cell;
-use std::sync::atomic::AtomicU64;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, AtomicU64};
 
 /// The slots and counters by which a program accesses memory itself, as long as the endpoint lives; by the endpoint's
 /// thread, and not during its functions.
@@ -80,6 +82,20 @@ impl Endpoint {
     pub fn todo(&self) -> u8 {
         self.todo.get()
     }
+
+    /// Keeps [`Endpoint::todo`] at this place, too, from now on: for a program that looks at several
+    /// endpoints at once.
+    ///
+    /// # Safety
+    /// The byte stays, and is written by nobody else, until the endpoint is dropped.
+    pub unsafe fn show_todo(&self, place: NonNull<AtomicU8>) {
+        // SAFETY: the endpoint has the value, which is gone with it.
+        unsafe { self.todo.show(place) };
+    }
+
+    /// Words from [`Endpoint::rest`]'s of an endpoint to that of the next one: of those that are opened in a
+    /// new domain one after the other, up to 16.
+    pub const REST_STEP: usize = BELL_STEP / size_of::<AtomicU64>();
 
     /// Where the program finds whether there is progress to make: if the word is 0, and the byte.
     pub fn rest(&self) -> (*const AtomicU64, *const u8) {

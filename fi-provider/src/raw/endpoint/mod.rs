@@ -46,6 +46,7 @@ mod stream;
 mod streams;
 mod tagged;
 mod threshold;
+mod todo;
 mod together;
 mod transmitted;
 pub(crate) mod unguarded;
@@ -106,6 +107,7 @@ use std::sync::atomic::{AtomicU64, Ordering, compiler_fence};
 use std::time::{Duration, Instant};
 use stream::Stream;
 use threshold::Deferred;
+use todo::Todo;
 
 /// Where an endpoint reports, and how much it holds.
 #[derive(Clone, Debug)]
@@ -199,7 +201,7 @@ pub struct Endpoint {
     words: Cell<usize>,
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
     /// [`DEFERRED`], [`LEAVING`], [`NAMELESS`], [`SHARED`], [`LIBFABRIC`]).
-    todo: Cell<u8>,
+    todo: Todo,
     /// Requests to be woken so far.
     requests: Cell<u64>,
     /// Bells of rings that have records left.

@@ -2,6 +2,7 @@
 
 use super::keys::Keys;
 use super::landings::Landings;
+use super::todo::Todo;
 use super::{Config, DEVICE, Endpoint, LIBFABRIC, SHARED};
 use crate::raw::address;
 use crate::raw::address_vector::{AddressVector, Told};
@@ -42,9 +43,9 @@ impl Endpoint {
         config: Config,
         address::Member(number): address::Member,
     ) -> Result<Self, Error> {
-        let arena = &domain.regions().arena;
+        let (arena, belfry) = (&domain.regions().arena, &domain.regions().belfry);
         let ring_bytes = domain.config().ring_bytes;
-        let inbox = Arc::new(Inbox::new(arena, ring_bytes)?);
+        let inbox = Arc::new(Inbox::new(arena, belfry, ring_bytes)?);
         let shared = domain.shared();
         if !shared.add(number, Arc::clone(&inbox)) {
             return Err(Error::NoRoom);
@@ -79,7 +80,7 @@ impl Endpoint {
             incoming: RefCell::default(),
             first_bells: inbox.bells().first(),
             words: Cell::new(1),
-            todo: Cell::new(
+            todo: Todo::new(
                 if far.is_some() { DEVICE } else { 0 }
                     | if libfabric.is_some() { LIBFABRIC } else { 0 }
                     | if config.shared.is_some() { SHARED } else { 0 },

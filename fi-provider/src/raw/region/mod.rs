@@ -24,6 +24,7 @@ use super::arena::Arena;
 use super::atomic::Atomic;
 use super::error::Error;
 use super::far::device::Device;
+use super::inbox::Belfry;
 pub use super::rights::{Addressing, Rights};
 use fi_mlx5::device as hca;
 use fi_mlx5::lane::Local;
@@ -56,6 +57,7 @@ pub(crate) struct Regions {
     /// Written for peers, never read.
     table: Table,
     pub(crate) arena: Arc<Arena>,
+    pub(crate) belfry: Belfry,
     own: Mutex<Own>,
     /// The device, and the table as it knows that.
     far: Option<(Arc<Device>, hca::Region)>,
@@ -135,6 +137,7 @@ impl Regions {
         Ok(Self {
             table,
             arena,
+            belfry: Belfry::default(),
             own: Mutex::new(own),
             far: far.transpose()?,
             local: Mutex::default(),
