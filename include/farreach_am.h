@@ -191,12 +191,12 @@ int farreach_am_exchange(farreach_am_t *am, const void *own, size_t bytes, void 
 int farreach_am_poll(farreach_am_t *am);
 
 /* Lets the program see without a call that there is nothing to poll for. From here on the engine keeps
- * FARREACH_AM_TODO bytes at todo, and *bells is the address of a word: while the bytes, this word and that
+ * FARREACH_AM_SHOWN_BYTES bytes at todo, and *bells is the address of a word: while the bytes, this word and that
  * FARREACH_AM_BELL_STEP words behind it are all 0, farreach_am_poll would do nothing, but in a handler.
  * They change at any time, by this process and by peers; to have seen them orders nothing; nobody else
  * writes them. Where a device is, one of the bytes is never 0. The bytes stay, and the words are looked at,
  * until the engine is closed. No other thread uses the engine during this call. */
-#define FARREACH_AM_TODO 3
+#define FARREACH_AM_SHOWN_BYTES 3
 #define FARREACH_AM_BELL_STEP 32
 int farreach_am_show(const farreach_am_t *am, unsigned char *todo, const uint64_t **bells);
 

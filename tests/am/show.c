@@ -9,7 +9,7 @@ enum { ASK, ANSWER, TELL, TIMES = 1000 };
 
 static farreach_am_t *am;
 static uint32_t come[3];
-static unsigned char todo[FARREACH_AM_TODO + 1];
+static unsigned char todo[FARREACH_AM_SHOWN_BYTES + 1];
 static const uint64_t *bells;
 
 static void take(farreach_am_message_t *message)
@@ -49,7 +49,7 @@ int main(void)
     meet_register(am);
     for (uint8_t handler = ASK; handler <= TELL; handler++)
         OK(farreach_am_register(am, handler, take, NULL));
-    todo[FARREACH_AM_TODO] = 77;
+    todo[FARREACH_AM_SHOWN_BYTES] = 77;
     CHECK(farreach_am_show(am, NULL, &bells) == FARREACH_AM_EINVAL);
     OK(farreach_am_show(am, todo, &bells));
     OK(farreach_am_attach(am, NULL, 4096));
@@ -83,7 +83,7 @@ int main(void)
     } else {
         CHECK(todo[0] || todo[1] || todo[2]);
     }
-    CHECK(todo[FARREACH_AM_TODO] == 77);
+    CHECK(todo[FARREACH_AM_SHOWN_BYTES] == 77);
     meet(am);
     farreach_am_close(am);
     return 0;

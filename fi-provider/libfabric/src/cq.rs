@@ -7,7 +7,8 @@ use crate::wait::{self, Wait};
 use crate::{closed, domain};
 use fi_ofi_abi::*;
 use fi_provider::raw::completion::{Entry, Operation, Seen};
-use fi_provider::raw::endpoint::{Due, Endpoint, LonePost, Taken};
+use fi_provider::raw::endpoint::Endpoint;
+use fi_provider::raw::endpoint::due::{Due, LonePost, Taken};
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::ptr::{null_mut, without_provenance_mut};
@@ -356,7 +357,8 @@ unsafe fn read_lone<const SAFE: bool, const FORMAT: u32>(
             drop(unsafe { object.shared.left::<SAFE>() });
             1
         }
-        // SAFETY: as for this function.
+        // SAFETY: the turn is left to the function, and all else is as this one requires; `place` has
+        // room for `count` entries.
         Taken::Other => unsafe { read_word::<SAFE, FORMAT>(cq, place, count, lone, only) },
         // SAFETY: the turn is left to the function; `place` has room for `count` entries.
         Taken::Nothing => unsafe { read_left::<SAFE, FORMAT>(cq, place, count) },

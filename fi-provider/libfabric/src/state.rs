@@ -14,7 +14,8 @@ use fi_ofi_abi::{
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::{CompletionQueue, Counter, Operation};
 use fi_provider::raw::domain::Domain;
-use fi_provider::raw::endpoint::{Endpoint, Ends, RemoteRegion};
+use fi_provider::raw::endpoint::due::Ends;
+use fi_provider::raw::endpoint::{Endpoint, RemoteRegion};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::lock::Lock;
 use fi_provider::raw::region::Addressing;

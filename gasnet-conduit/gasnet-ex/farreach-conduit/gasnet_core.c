@@ -132,7 +132,7 @@ static int gasnetc_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
   GASNETC_CHECK("farreach_am_register", farreach_am_register(gasnetc_am, GASNETC_EXIT_HANDLER,
                                                             gasnetc_exit_asked, NULL));
 #if GASNETC_INLINE_POLL
-  gasneti_static_assert(sizeof(gasnetc_look.bytes.todo) == FARREACH_AM_TODO);
+  gasneti_static_assert(sizeof(gasnetc_look.bytes.todo) == FARREACH_AM_SHOWN_BYTES);
   gasneti_static_assert(GASNETC_BELL_STEP == FARREACH_AM_BELL_STEP);
   GASNETC_CHECK("farreach_am_show",
                 farreach_am_show(gasnetc_am, gasnetc_look.bytes.todo, &gasnetc_bells));

@@ -19,7 +19,7 @@ impl Posted {
     }
 }
 
-/// A queue of a lane, as [`Lane::take_lone`] finds it.
+/// A queue of a lane, as [`Lane::is_lone`] finds it.
 #[derive(Clone, Copy, Debug)]
 pub struct Lone(*const Queue);
 
@@ -144,7 +144,8 @@ impl Lane {
     /// As [`Lane::is_lone`], which has returned true, and nothing was posted or taken since.
     #[inline(always)]
     pub unsafe fn has_lone(&self, lone: Lone) -> bool {
-        // SAFETY: as in `is_lone`.
+        // SAFETY: the queue is this lane's, which stays in its place as long as it lives; this thread
+        // alone uses it.
         let queue = unsafe { &*lone.0 };
         self.completions.has_success_of(|| queue.number_as_read())
     }
@@ -155,7 +156,8 @@ impl Lane {
     /// As [`Lane::has_lone`], which has returned true.
     #[inline(always)]
     pub unsafe fn pass_lone(&self, lone: Lone) {
-        // SAFETY: as in `is_lone`.
+        // SAFETY: the queue is this lane's, which stays in its place as long as it lives; this thread
+        // alone uses it.
         let queue = unsafe { &*lone.0 };
         self.completions.pass_one();
         queue.consumed.set(queue.consumed.get() + 1);

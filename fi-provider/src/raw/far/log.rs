@@ -134,14 +134,14 @@ pub(crate) struct Oldest<'a> {
 
 impl<'a> Oldest<'a> {
     #[inline(always)]
-    fn note(self) -> u8 {
-        self.slot.plain.get().note
+    fn note(self) -> usize {
+        self.slot.plain.get().note.into()
     }
 
     /// Whether it leaves nothing to do but its entry and a count.
     #[inline(always)]
     pub(crate) fn is_entry(self) -> bool {
-        usize::from(self.note()) < Mark::COUNTERS
+        self.note() < Mark::COUNTERS
     }
 
     /// Whether it leaves nothing to do but to bring a word to its place, its entry and a count.
@@ -163,10 +163,9 @@ impl<'a> Oldest<'a> {
             // SAFETY: the operation is done; there is room for its word.
             unsafe { log.bring(log.seen.get(), slot, slot.mark()) };
         }
-        // The compiler reads the numbers anew, so that they need no registers before; and adds to one in
-        // one instruction.
+        // Has the compiler read the numbers anew, which need no registers before.
         compiler_fence(Ordering::SeqCst);
-        let note = usize::from(self.note()) % if IS_WORD { Mark::COUNTERS } else { usize::MAX };
+        let note = self.note() % if IS_WORD { Mark::COUNTERS } else { usize::MAX };
         slot.clear();
         log.seen.set(log.seen.get() + 1);
         (note, &slot.plain)

@@ -42,7 +42,7 @@ impl Mark {
     /// number, by which [`Mark::counter`] says what counts them.
     pub(crate) const COUNTERS: usize = (Self::WORD >> NOTE) as usize;
     /// The same, and of those that bring a word besides.
-    pub(super) const WORDS: u8 = (Self::MISPLACED >> NOTE) as u8;
+    pub(super) const WORDS: usize = (Self::MISPLACED >> NOTE) as usize;
 
     /// What [`Mark::is_simple`] says that it is not.
     const NOT_SIMPLE: u32 = Self::NONE | Self::DETAILS | Self::MISPLACED;

@@ -2,21 +2,21 @@
 
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
+use super::Far;
 use super::lane::Lane;
-use super::log::{After, Detail, Log, Noted, Oldest};
+use super::log::{After, Detail, Log, Noted};
 use super::mark::{Follows, Mark};
 use super::path::FarPath;
 use super::vector::take_word;
-use super::{Far, LonePost};
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
-use crate::raw::completion::{self, Entry, Operation, Plain, Promise, Report, Silent};
+use crate::raw::completion::{Entry, Operation, Plain, Promise, Report, Silent};
 use crate::raw::endpoint::{Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Found, SLOT_BYTES, Seen, TABLE_BYTES, first_slot};
 use crate::registration::Loan;
-use fi_mlx5::lane::{Failure, Lane as Queues, Local, Posted, To};
+use fi_mlx5::lane::{Failure, Local, Posted, To};
 use fi_mlx5::remote::Vector;
 use fi_mlx5_defs::endian::Be32;
 use std::cell::Cell;
@@ -28,17 +28,6 @@ use std::time::{Duration, Instant};
 enum Here {
     Registered(Local, Option<Loan>),
     Bounce(Kept),
-}
-
-/// The result of [`Endpoint::take_lone`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// The entry was seen.
-    Entry,
-    /// Nothing was done, but the operation may bring a word: [`Endpoint::take_lone_word`].
-    Other,
-    /// Nothing was done.
-    Nothing,
 }
 
 /// Slots of a peer's table that are read at a time.
@@ -527,144 +516,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes the completion of the one entry that is outstanding on the queue whose completion was
-    /// taken last, and reports its operation, by few instructions. False where it has not come.
-    ///
-    /// Calls nothing but at its end, so that few registers are saved and restored.
-    #[inline(always)]
-    pub(crate) fn end_only(&self, far: &Far) -> bool {
-        let lane = far.hub.memory.lane();
-        let Some(LonePost { log, lone }) = far.lone() else {
-            return self.end_few();
-        };
-        // SAFETY: as in `Far::lone`, which has returned it.
-        unsafe {
-            if !lane.has_lone(lone) {
-                return self.end_few();
-            }
-            lane.pass_lone(lone);
-        }
-        let seen = log.seen();
-        if let Some(plain) = log.take_entry(seen) {
-            return self.transmit().fill_plain(plain);
-        }
-        // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
-        // else's until the operation is reported.
-        let Some((mark, plain)) = (unsafe { log.take_simple(seen) }) else {
-            return self.end_rest(log.queue, lane.done(log.queue));
-        };
-        self.report_done(mark, plain)
-    }
-
-    /// Takes the completion of the operation that [`Endpoint::due`] has just returned, if it has come,
-    /// the operation has a context, and its entry would be the only one in its queue: has `see` look at
-    /// that in place of putting it there. Does nothing otherwise. Calls nothing.
-    ///
-    /// # Safety
-    /// [`Endpoint::due`] of this endpoint has just returned it.
-    #[inline(always)]
-    pub unsafe fn take_lone(
-        &self,
-        lone: LonePost<'_>,
-        see: impl FnOnce(completion::Seen<'_>),
-    ) -> Taken {
-        // SAFETY: nothing is posted to a queue of no lane.
-        let lane = unsafe { lone.log.lane() };
-        // SAFETY: the endpoint has just returned it.
-        let Some(oldest) = (unsafe { self.oldest_done(lane, lone) }) else {
-            return Taken::Nothing;
-        };
-        if !oldest.is_entry() {
-            return Taken::Other;
-        }
-        // SAFETY: it is an entry; the endpoint has just returned it.
-        unsafe { self.end_lone::<false>(lane, lone, oldest, see) };
-        Taken::Entry
-    }
-
-    /// Does as [`Endpoint::take_lone`], where that has returned [`Taken::Other`], for an operation that
-    /// brings a word. Returns whether it was taken.
-    ///
-    /// # Safety
-    /// As [`Endpoint::take_lone`].
-    #[inline(always)]
-    pub unsafe fn take_lone_word(
-        &self,
-        lone: LonePost<'_>,
-        see: impl FnOnce(completion::Seen<'_>),
-    ) -> bool {
-        // SAFETY: nothing is posted to a queue of no lane.
-        let lane = unsafe { lone.log.lane() };
-        // SAFETY: the endpoint has just returned it.
-        let oldest = unsafe { self.oldest_done(lane, lone) };
-        let Some(oldest) = oldest.filter(|oldest| oldest.is_word()) else {
-            return false;
-        };
-        // SAFETY: it is a word; the endpoint has just returned it.
-        unsafe { self.end_lone::<true>(lane, lone, oldest, see) };
-        true
-    }
-
-    /// The oldest operation of the log, if the completion has come by its lane and the queue has no
-    /// entry.
-    ///
-    /// # Safety
-    /// As [`Endpoint::take_lone`].
-    #[inline(always)]
-    unsafe fn oldest_done<'a>(
-        &self,
-        lane: &Queues,
-        LonePost { log, lone }: LonePost<'a>,
-    ) -> Option<Oldest<'a>> {
-        // SAFETY: as in `Far::lone`, which has returned it.
-        let has_come = unsafe { lane.has_lone(lone) };
-        (has_come && self.transmit().is_idle()).then(|| log.oldest())
-    }
-
-    /// Ends the operation, whose completion has come, and its entry.
-    ///
-    /// # Safety
-    /// As [`Endpoint::take_lone`]; [`Endpoint::oldest_done`] has returned the operation, which brings a
-    /// word if `IS_WORD`, and nothing otherwise.
-    #[inline(always)]
-    unsafe fn end_lone<const IS_WORD: bool>(
-        &self,
-        lane: &Queues,
-        LonePost { lone, .. }: LonePost<'_>,
-        oldest: Oldest<'_>,
-        see: impl FnOnce(completion::Seen<'_>),
-    ) {
-        // SAFETY: as in `oldest_done`. The operation is done, as all before the completion's; its caller
-        // has room for the word, aligned, and it is nobody else's until the operation is reported. The
-        // note is below the number of counters.
-        let plain = unsafe {
-            lane.pass_lone(lone);
-            let (note, plain) = oldest.take::<IS_WORD>();
-            self.counters.get_unchecked(note).add(1);
-            plain
-        };
-        self.transmit().see_plain(plain, see);
-    }
-
-    /// Does as [`Endpoint::end_only`] for an entry of several blocks, and where everything is to be
-    /// looked at.
     #[inline(never)]
-    fn end_few(&self) -> bool {
-        let Some(far) = self.far() else {
-            return false;
-        };
-        let (log, lane) = (far.latest(), far.hub.memory.lane());
-        if lane.is_due() && lane.is_ready() {
-            return self.look_at_all();
-        }
-        let Some(done) = lane.take_only(log.queue) else {
-            return false;
-        };
-        self.end_rest(log.queue, done)
-    }
-
-    #[inline(never)]
-    fn end_rest(&self, queue: u32, done: u64) -> bool {
+    pub(super) fn end_rest(&self, queue: u32, done: u64) -> bool {
         if let Some(far) = self.far() {
             self.collect_far(far, queue, done);
         }
@@ -673,7 +526,7 @@ impl Endpoint {
 
     /// Reports an operation that is done, by what was noted of it: it has no details. Returns true.
     #[inline(always)]
-    fn report_done(&self, mark: Mark, plain: &Cell<Plain>) -> bool {
+    pub(super) fn report_done(&self, mark: Mark, plain: &Cell<Plain>) -> bool {
         if mark.counts() {
             self.counter_of(mark.reads()).add(1);
         }

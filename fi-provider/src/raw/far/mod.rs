@@ -19,7 +19,7 @@
 use crate::device::Gate;
 use crate::raw::waker::Set;
 use arrivals::Arrivals;
-use fi_mlx5::lane::{Lane as Queues, Lone, Nobody};
+use fi_mlx5::lane::{Lane as Queues, Nobody};
 use fi_mlx5::receives::Receives;
 use hub::Hub;
 use lane::Lane;
@@ -38,6 +38,7 @@ pub(crate) mod exchange;
 pub(crate) mod hub;
 pub(crate) mod lane;
 pub(crate) mod log;
+pub(crate) mod lone;
 pub(crate) mod mark;
 pub(crate) mod memory;
 mod mend;
@@ -78,13 +79,6 @@ pub(crate) struct Far {
     /// Made when the endpoint is to sleep for the first time.
     both: OnceCell<Set>,
     pub(crate) hub: Arc<Hub>,
-}
-
-/// The one operation under way by a queue.
-#[derive(Clone, Copy, Debug)]
-pub struct LonePost<'a> {
-    log: &'a Log,
-    lone: Lone,
 }
 
 impl Far {
@@ -182,19 +176,6 @@ impl Far {
     fn latest(&self) -> &Log {
         // SAFETY: nobody's, or one of `logs`, from which none is ever taken: there as long as this.
         unsafe { &*self.latest.get() }
-    }
-
-    /// The one operation that was posted to the queue whose completion was taken last, if that is one
-    /// block, and nothing else is under way there.
-    #[inline(always)]
-    pub(crate) fn lone(&self) -> Option<LonePost<'_>> {
-        let log = self.latest();
-        // SAFETY: it is the latest.
-        let lone = unsafe { log.lone.unwrap_unchecked() };
-        // SAFETY: the lane is alive with the hub and used by this thread alone. It is that of the log,
-        // which has its queue as it is the latest; or the queue is nobody's, which lives with `self`.
-        let is_posted = unsafe { self.hub.memory.lane().is_lone(lone) };
-        is_posted.then_some(LonePost { log, lone })
     }
 
     fn all_logs(&self) -> Vec<Rc<Log>> {
