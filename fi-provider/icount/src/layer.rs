@@ -152,6 +152,7 @@ const RULES: &[Rule] = &[
     // The fabric's own objects.
     ("fi-provider/src/raw/completion/", &[], Layer::Completion),
     ("fi-provider/src/raw/far/log.rs", &[], Layer::Completion),
+    ("fi-provider/src/raw/far/lone.rs", &[], Layer::Completion),
     (
         "fi-provider/src/raw/endpoint/pending.rs",
         &[],
