@@ -143,7 +143,7 @@ pub(crate) fn end_one_by_one(way: Way) {
                 let add =
                     || endpoint.fetch_atomic(&region, (0, 8), Atomic::Add, (1, 0), place, report);
                 party.insist(add).unwrap();
-                assert_eq!(next().operation, Operation::Fetch);
+                assert_eq!(next().operation, Operation::Atomic);
                 assert_eq!(word, round, "additions before");
             }
         }
