@@ -140,7 +140,7 @@ impl Rest {
         }
     }
 
-    /// Has the program see what is there.
+    /// Shows the program the work that is there.
     #[inline(always)]
     fn show(&self) {
         if let Some(shown) = self.shown.get() {

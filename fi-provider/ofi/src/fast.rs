@@ -375,7 +375,7 @@ impl Lane {
     #[cold]
     #[inline(never)]
     fn quiet_many(&self, shared: &Shared, mut state: Guard<'_, State>) -> Looked {
-        // What is gathered waits for more than looks.
+        // Gathered answers wait for more than looks.
         if !self.is_idle() && self.others().get() & SILENT == 0 {
             shared.look(&mut state);
         }

@@ -410,7 +410,7 @@ impl State {
         }
     }
 
-    /// Answers a probe: what came before it is executed.
+    /// Answers a probe: all requests before it are executed.
     fn tell(&mut self, probe: Probe) {
         let Some(peer) = self.peers.get(probe.from as usize) else {
             return;

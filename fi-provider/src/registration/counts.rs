@@ -29,7 +29,7 @@ impl Default for Limits {
     }
 }
 
-/// What the caches of a domain have done.
+/// Counts of the caches of a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {

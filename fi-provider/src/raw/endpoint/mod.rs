@@ -229,7 +229,7 @@ pub struct Endpoint {
     landings: Landings,
     /// Counters of receives, by their contexts, in the place of the endpoint's.
     receive_counters: RefCell<HashMap<u64, Counter>>,
-    /// What counts operations on memory by a device, by their marks ([`Mark::counter`]).
+    /// Counters of operations on memory by a device, by their marks ([`Mark::counter`]).
     pub(crate) counters: [Counter; Mark::COUNTERS],
     /// Takes results that nobody reads; dropped when the device writes there no more.
     unread: Box<Cell<u64>>,
