@@ -13,6 +13,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 /// The C object.
 #[repr(C)]
@@ -32,26 +33,27 @@ static OPS: FiOps = FiOps {
     control,
     ..closing(close)
 };
-/// The functions in domains of several threads, and of one at a time: by the format.
-static SAFE: [FiOpsCq; FORMATS] = all_ops::<true>();
-static ALONE: [FiOpsCq; FORMATS] = all_ops::<false>();
+/// The functions in domains of several threads, and of one at a time, each with a device and without:
+/// by the format.
+static SAFE: [[FiOpsCq; FORMATS]; 2] = [all_ops::<true, false>(), all_ops::<true, true>()];
+static ALONE: [[FiOpsCq; FORMATS]; 2] = [all_ops::<false, false>(), all_ops::<false, true>()];
 
 const FORMATS: usize = FI_CQ_FORMAT_TAGGED as usize + 1;
 
-const fn all_ops<const SAFE: bool>() -> [FiOpsCq; FORMATS] {
+const fn all_ops<const SAFE: bool, const DEVICE: bool>() -> [FiOpsCq; FORMATS] {
     [
-        ops::<SAFE, FI_CQ_FORMAT_CONTEXT>(),
-        ops::<SAFE, FI_CQ_FORMAT_CONTEXT>(),
-        ops::<SAFE, FI_CQ_FORMAT_MSG>(),
-        ops::<SAFE, FI_CQ_FORMAT_DATA>(),
-        ops::<SAFE, FI_CQ_FORMAT_TAGGED>(),
+        ops::<SAFE, DEVICE, FI_CQ_FORMAT_CONTEXT>(),
+        ops::<SAFE, DEVICE, FI_CQ_FORMAT_CONTEXT>(),
+        ops::<SAFE, DEVICE, FI_CQ_FORMAT_MSG>(),
+        ops::<SAFE, DEVICE, FI_CQ_FORMAT_DATA>(),
+        ops::<SAFE, DEVICE, FI_CQ_FORMAT_TAGGED>(),
     ]
 }
 
-const fn ops<const SAFE: bool, const FORMAT: u32>() -> FiOpsCq {
+const fn ops<const SAFE: bool, const DEVICE: bool, const FORMAT: u32>() -> FiOpsCq {
     FiOpsCq {
         size: size_of::<FiOpsCq>(),
-        read: read::<SAFE, FORMAT>,
+        read: read::<SAFE, DEVICE, FORMAT>,
         readfrom,
         readerr,
         sread,
@@ -61,6 +63,7 @@ const fn ops<const SAFE: bool, const FORMAT: u32>() -> FiOpsCq {
         newer: [stub],
     }
 }
+
 /// Entries of a queue whose size is not asked for, and the most.
 const USUAL: usize = 1 << 12;
 const MOST: usize = 1 << 20;
@@ -138,8 +141,8 @@ pub(crate) unsafe extern "C" fn open(
             ops: &OPS,
         },
         ops: match shared.is_shared {
-            true => &SAFE[format as usize],
-            false => &ALONE[format as usize],
+            true => &SAFE[usize::from(shared.has_device)][format as usize],
+            false => &ALONE[usize::from(shared.has_device)][format as usize],
         },
     };
     let shared = Arc::clone(shared);
@@ -296,7 +299,7 @@ fn translate_numbered(entry: &Entry, told: &mut Told, receives: &mut Slab<Receiv
     reports
 }
 
-unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
+unsafe extern "C" fn read<const SAFE: bool, const DEVICE: bool, const FORMAT: u32>(
     cq: *mut FidCq,
     place: *mut c_void,
     count: usize,
@@ -309,11 +312,18 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
     let queue = object.queue.get(&turn);
     // SAFETY: the object holds its domain, and the turn is this one, longer than the reference.
     if let Some(only) = unsafe { queue.unrung() } {
-        match only.due(queue.ends.get()) {
+        let due = match DEVICE {
+            true => only.due(queue.ends.get()),
+            false if only.is_at_rest() => Due::Nothing,
+            false => Due::Anything,
+        };
+        match due {
             Due::Nothing => {
                 if queue.raw.is_idle() {
                     return -(libc::EAGAIN as isize);
                 }
+                // The compiler looks at the entry anew, so that each look is one with memory.
+                compiler_fence(Ordering::SeqCst);
                 // SAFETY: `place` has room for `count` entries, by fi_cq(3).
                 let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
                 if count > 0 && queue.raw.next_seen(is_plain_at_once, put).is_some() {
@@ -322,8 +332,9 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
             }
             Due::Lone(lone) if count > 0 => {
                 turn.leave();
-                // SAFETY: the turn is left to the function; `place` has room for `count` entries.
-                return unsafe { read_lone::<SAFE, FORMAT>(cq, place, count, lone, only) };
+                // SAFETY: the turn is left to the function; `place` has room for `count` entries. The
+                // endpoint is the only one, and has just returned the operation, which reports here.
+                return unsafe { read_lone::<SAFE, false, FORMAT>(cq, place, count, lone, only) };
             }
             Due::Lone(_) | Due::Anything => {}
         }
@@ -334,13 +345,14 @@ unsafe extern "C" fn read<const SAFE: bool, const FORMAT: u32>(
 }
 
 /// Reads the completion of the one operation that a device does, if it has come, in a turn that was left
-/// to it. Calls nothing but at its end, and needs few registers, as its parameters are in them.
+/// to it; of one that brings a word if `IS_WORD`, which needs more registers. Calls nothing but at its
+/// end.
 ///
 /// # Safety
 /// As [`Shared::left`]; `place` has room for `count` entries, at least one. The endpoint is the only one
-/// of the domain, whose operations report to the queue, and has just returned its work.
+/// of the domain, whose operations report to the queue, and has just returned the operation.
 #[inline(never)]
-unsafe fn read_lone<const SAFE: bool, const FORMAT: u32>(
+unsafe fn read_lone<const SAFE: bool, const IS_WORD: bool, const FORMAT: u32>(
     cq: *mut FidCq,
     place: *mut c_void,
     count: usize,
@@ -350,7 +362,7 @@ unsafe fn read_lone<const SAFE: bool, const FORMAT: u32>(
     // SAFETY: `place` has room for an entry.
     let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
     // SAFETY: the endpoint has just returned it.
-    match unsafe { only.take_lone(lone, put) } {
+    match unsafe { only.take_lone::<IS_WORD>(lone, put) } {
         Taken::Entry => {
             let object = object!(Object, cq);
             // SAFETY: the turn was left to this function.
@@ -359,35 +371,12 @@ unsafe fn read_lone<const SAFE: bool, const FORMAT: u32>(
         }
         // SAFETY: the turn is left to the function, and all else is as this one requires; `place` has
         // room for `count` entries.
-        Taken::Other => unsafe { read_word::<SAFE, FORMAT>(cq, place, count, lone, only) },
+        Taken::Other if !IS_WORD => unsafe {
+            read_lone::<SAFE, true, FORMAT>(cq, place, count, lone, only)
+        },
         // SAFETY: the turn is left to the function; `place` has room for `count` entries.
-        Taken::Nothing => unsafe { read_left::<SAFE, FORMAT>(cq, place, count) },
+        Taken::Other | Taken::Nothing => unsafe { read_left::<SAFE, FORMAT>(cq, place, count) },
     }
-}
-
-/// Does as [`read_lone`] for an operation that brings a word, which needs more registers.
-///
-/// # Safety
-/// As [`read_lone`].
-#[inline(never)]
-unsafe fn read_word<const SAFE: bool, const FORMAT: u32>(
-    cq: *mut FidCq,
-    place: *mut c_void,
-    count: usize,
-    lone: LonePost<'_>,
-    only: &Endpoint,
-) -> isize {
-    // SAFETY: `place` has room for an entry.
-    let put = |seen: Seen<'_>| unsafe { put_plain(&seen, FORMAT, place) };
-    // SAFETY: the endpoint has just returned it.
-    if !unsafe { only.take_lone_word(lone, put) } {
-        // SAFETY: the turn is left to the function; `place` has room for `count` entries.
-        return unsafe { read_left::<SAFE, FORMAT>(cq, place, count) };
-    }
-    let object = object!(Object, cq);
-    // SAFETY: the turn was left to this function.
-    drop(unsafe { object.shared.left::<SAFE>() });
-    1
 }
 
 /// Reads behind the progress of the only endpoint, in a turn that was left to it, and by more than few

@@ -35,6 +35,8 @@ pub(crate) struct Shared {
     turns: Lock,
     /// Whether calls may come from several threads at a time (fi_domain(3), threading).
     pub(crate) is_shared: bool,
+    /// Whether the domain reaches peers by a device.
+    pub(crate) has_device: bool,
     /// Whether keys are the fabric's choice (FI_MR_PROV_KEY).
     pub(crate) chooses_keys: bool,
     /// Whether peers name bytes of regions by their addresses (FI_MR_VIRT_ADDR).
@@ -406,6 +408,7 @@ impl Shared {
         let either = |mode| mr_mode & (mode | fi_ofi_abi::FI_MR_BASIC) != 0;
         Self {
             objects: UnsafeCell::default(),
+            has_device: raw.has_device(),
             raw,
             turns: Lock::new(),
             is_shared,

@@ -171,6 +171,11 @@ impl Domain {
         self.shared().address(family.0)
     }
 
+    /// Returns whether it reaches peers by an mlx5 device.
+    pub fn has_device(&self) -> bool {
+        self.shared().exchange().is_some()
+    }
+
     pub(crate) fn config(&self) -> &Config {
         &self.0.config
     }

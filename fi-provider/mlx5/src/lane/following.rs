@@ -134,7 +134,7 @@ impl Lane {
         // SAFETY: the queue is one of this lane's, which stay in their places as long as it lives, or
         // nobody's, which lives; this thread alone uses them.
         let queue = unsafe { &*lone.0 };
-        queue.armed.get() && queue.producer.get() == (queue.consumed.get() + 1) as u16
+        queue.producer.get() == (queue.consumed.get() + 1) as u16 && queue.armed.get()
     }
 
     /// Whether the completion of the one entry has come, and is the next: [`Lane::pass_lone`] takes it.

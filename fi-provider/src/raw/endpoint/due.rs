@@ -41,7 +41,7 @@ impl Endpoint {
         {
             let mut entry = None;
             // SAFETY: it was just returned.
-            let taken = unsafe { self.take_lone(lone, |seen| entry = Some(seen.entry())) };
+            let taken = unsafe { self.take_lone::<false>(lone, |seen| entry = Some(seen.entry())) };
             if taken == Taken::Entry {
                 return entry.map(Ok);
             }

@@ -165,7 +165,10 @@ impl<'a> Oldest<'a> {
         }
         // Has the compiler read the numbers anew, which need no registers before.
         compiler_fence(Ordering::SeqCst);
-        let note = self.note() % if IS_WORD { Mark::COUNTERS } else { usize::MAX };
+        let note = match IS_WORD {
+            true => self.note() % Mark::COUNTERS,
+            false => self.note(),
+        };
         slot.clear();
         log.seen.set(log.seen.get() + 1);
         (note, &slot.plain)
@@ -439,18 +442,6 @@ impl Log {
         self.seen.get()
     }
 
-    /// Takes the operation at this block, before which all others were taken, if it leaves nothing to
-    /// do but its entry in the queue: returns that.
-    #[inline(always)]
-    pub(crate) fn take_entry(&self, block: u64) -> Option<&Cell<Plain>> {
-        let slot = self.slot(block);
-        if !slot.mark().is_entry() {
-            return None;
-        }
-        self.pass(block, slot);
-        Some(&slot.plain)
-    }
-
     /// The oldest operation, or a blank.
     #[inline(always)]
     pub(crate) fn oldest(&self) -> Oldest<'_> {
@@ -669,7 +660,6 @@ mod tests {
             log.slot(13)
                 .note(Mark::new(Operation::Read, flags), 8, None);
             assert_eq!((take(13), log.seen()), (None, 13), "it is left");
-            assert!(log.take_entry(13).is_none());
         }
     }
 
@@ -740,32 +730,6 @@ mod tests {
         }
         // Reads of results that no device has written.
         assert_eq!(word, 0);
-    }
-
-    #[test]
-    fn operations_that_leave_an_entry_alone_are_that() {
-        let log = Log::new(0, None, None, 8);
-        let follows = Follows::YES;
-        for block in 6..11 {
-            log.go_on(block);
-            assert!(log.take_entry(block).is_none(), "it is blank");
-            let others = [
-                Mark::WRITE.of(Counted, follows),
-                Mark::WRITE.of(CountedContext(1), follows),
-                Mark::READ_WORD.of(Context(1), follows),
-                Mark::FETCH.of(Context(1), follows),
-            ];
-            for other in others {
-                log.slot(block).note(other, 8, Some(1));
-                assert!(log.take_entry(block).is_none());
-            }
-            let mark = Mark::READ.of(Context(block), follows);
-            log.note(block, mark, 5, Context(block));
-            let plain = log.take_entry(block).expect("an entry").get();
-            assert_eq!((plain.operation, plain.len), (Operation::Read, 5));
-            assert_eq!((plain.context, log.seen()), (block, block + 1));
-            assert!(log.take_entry(block).is_none(), "it was taken");
-        }
     }
 
     #[test]

@@ -7,10 +7,10 @@
 )]
 
 use super::Far;
-use super::log::{Log, Oldest};
+use super::log::Log;
 use crate::raw::completion;
 use crate::raw::endpoint::Endpoint;
-use fi_mlx5::lane::{Lane, Lone};
+use fi_mlx5::lane::Lone;
 
 /// The one operation under way by a queue.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub struct LonePost<'a> {
 pub enum Taken {
     /// The entry was seen.
     Entry,
-    /// Nothing was done, but the operation may bring a word: [`Endpoint::take_lone_word`].
+    /// Nothing was done: the operation is done, and another one than was asked for.
     Other,
     /// Nothing was done.
     Nothing,
@@ -63,13 +63,16 @@ impl Endpoint {
             }
             lane.pass_lone(lone);
         }
-        let seen = log.seen();
-        if let Some(plain) = log.take_entry(seen) {
+        let oldest = log.oldest();
+        if oldest.is_entry() {
+            // SAFETY: it is an entry.
+            let (note, plain) = unsafe { oldest.take::<false>() };
+            self.count_noted(note);
             return self.transmit().fill_plain(plain);
         }
         // SAFETY: the operation is done; its caller has room for the word, aligned, and it is nobody
         // else's until the operation is reported.
-        let Some((mark, plain)) = (unsafe { log.take_simple(seen) }) else {
+        let Some((mark, plain)) = (unsafe { log.take_simple(log.seen()) }) else {
             return self.end_rest(log.queue, lane.done(log.queue));
         };
         self.report_done(mark, plain)
@@ -77,92 +80,48 @@ impl Endpoint {
 
     /// Takes the completion of the operation that [`Endpoint::due`] has just returned, if it has come,
     /// the operation has a context, and its entry would be the only one in its queue: has `see` look at
-    /// that in place of putting it there. Does nothing otherwise. Calls nothing.
+    /// that in place of putting it there. Of an operation that brings a word to its place if `IS_WORD`,
+    /// and of others otherwise. Does nothing in other cases. Calls nothing.
     ///
     /// # Safety
     /// [`Endpoint::due`] of this endpoint has just returned it.
     #[inline(always)]
-    pub unsafe fn take_lone(
+    pub unsafe fn take_lone<const IS_WORD: bool>(
         &self,
-        lone: LonePost<'_>,
+        LonePost { log, lone }: LonePost<'_>,
         see: impl FnOnce(completion::Seen<'_>),
     ) -> Taken {
-        // SAFETY: nothing is posted to a queue of no lane.
-        let lane = unsafe { lone.log.lane() };
-        // SAFETY: the endpoint has just returned it.
-        let Some(oldest) = (unsafe { self.oldest_done(lane, lone) }) else {
+        // SAFETY: as in `Far::lone`, which has returned it: nothing is posted to a queue of no lane.
+        let (lane, has_come) = unsafe { (log.lane(), log.lane().has_lone(lone)) };
+        if !has_come || !self.transmit().is_idle() {
             return Taken::Nothing;
+        }
+        let oldest = log.oldest();
+        let is_such = match IS_WORD {
+            true => oldest.is_word(),
+            false => oldest.is_entry(),
         };
-        if !oldest.is_entry() {
+        if !is_such {
             return Taken::Other;
         }
-        // SAFETY: it is an entry; the endpoint has just returned it.
-        unsafe { self.end_lone::<false>(lane, lone, oldest, see) };
+        // SAFETY: the completion has come. The operation is such a one, and is done, as all before the
+        // completion's; its caller has room for a word, aligned, and it is nobody else's until the
+        // operation is reported.
+        let (note, plain) = unsafe {
+            lane.pass_lone(lone);
+            oldest.take::<IS_WORD>()
+        };
+        self.count_noted(note);
+        self.transmit().see_plain(plain, see);
         Taken::Entry
     }
 
-    /// Does as [`Endpoint::take_lone`], where that has returned [`Taken::Other`], for an operation that
-    /// brings a word. Returns whether it was taken.
-    ///
-    /// # Safety
-    /// As [`Endpoint::take_lone`].
+    /// Counts an operation of this note that was taken, if it is counted.
     #[inline(always)]
-    pub unsafe fn take_lone_word(
-        &self,
-        lone: LonePost<'_>,
-        see: impl FnOnce(completion::Seen<'_>),
-    ) -> bool {
-        // SAFETY: nothing is posted to a queue of no lane.
-        let lane = unsafe { lone.log.lane() };
-        // SAFETY: the endpoint has just returned it.
-        let oldest = unsafe { self.oldest_done(lane, lone) };
-        let Some(oldest) = oldest.filter(|oldest| oldest.is_word()) else {
-            return false;
-        };
-        // SAFETY: it is a word; the endpoint has just returned it.
-        unsafe { self.end_lone::<true>(lane, lone, oldest, see) };
-        true
-    }
-
-    /// The oldest operation of the log, if the completion has come by its lane and the queue has no
-    /// entry.
-    ///
-    /// # Safety
-    /// As [`Endpoint::take_lone`].
-    #[inline(always)]
-    unsafe fn oldest_done<'a>(
-        &self,
-        lane: &Lane,
-        LonePost { log, lone }: LonePost<'a>,
-    ) -> Option<Oldest<'a>> {
-        // SAFETY: as in `Far::lone`, which has returned it.
-        let has_come = unsafe { lane.has_lone(lone) };
-        (has_come && self.transmit().is_idle()).then(|| log.oldest())
-    }
-
-    /// Ends the operation, whose completion has come, and its entry.
-    ///
-    /// # Safety
-    /// As [`Endpoint::take_lone`]; [`Endpoint::oldest_done`] has returned the operation, which brings a
-    /// word if `IS_WORD`, and nothing otherwise.
-    #[inline(always)]
-    unsafe fn end_lone<const IS_WORD: bool>(
-        &self,
-        lane: &Lane,
-        LonePost { lone, .. }: LonePost<'_>,
-        oldest: Oldest<'_>,
-        see: impl FnOnce(completion::Seen<'_>),
-    ) {
-        // SAFETY: as in `oldest_done`. The operation is done, as all before the completion's; its caller
-        // has room for the word, aligned, and it is nobody else's until the operation is reported. The
-        // note is below the number of counters.
-        let plain = unsafe {
-            lane.pass_lone(lone);
-            let (note, plain) = oldest.take::<IS_WORD>();
-            self.counters.get_unchecked(note).add(1);
-            plain
-        };
-        self.transmit().see_plain(plain, see);
+    fn count_noted(&self, note: usize) {
+        debug_assert!(note < self.counters.len());
+        // SAFETY: notes of operations that are taken are below the number of counters.
+        unsafe { self.counters.get_unchecked(note) }.add(1);
     }
 
     /// Does as [`Endpoint::end_only`] for an entry of several blocks, and where everything is to be

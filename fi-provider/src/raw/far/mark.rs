@@ -46,8 +46,6 @@ impl Mark {
 
     /// What [`Mark::is_simple`] says that it is not.
     const NOT_SIMPLE: u32 = Self::NONE | Self::DETAILS | Self::MISPLACED;
-    /// The same of [`Mark::is_entry`].
-    const NOT_ENTRY: u32 = Self::NOT_SIMPLE | Self::SILENT | Self::COUNTS | Self::WORD;
 
     pub(super) const fn new(operation: Operation, flags: u32) -> Self {
         let reads = if operation as u8 & READS != 0 {
@@ -159,12 +157,6 @@ impl Mark {
     #[inline(always)]
     pub(super) fn is_simple(self) -> bool {
         self.flags & Self::NOT_SIMPLE == 0
-    }
-
-    /// Whether its operation leaves nothing to do but its entry in the queue.
-    #[inline(always)]
-    pub(super) fn is_entry(self) -> bool {
-        self.flags & Self::NOT_ENTRY == 0
     }
 
     /// Whether the operation goes to the region that the peer has under the key by then.
