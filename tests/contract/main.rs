@@ -324,6 +324,12 @@ raw_suite!(raw_rc: crate::raw::Way::RC);
 raw_suite!(raw_dc: crate::raw::Way::DC);
 // Two on each node; one alone that goes by the device to all, and does atomics there.
 raw_suite!(raw_mixed: crate::raw::Way::RC.two_on_each_node());
+raw_suite! { raw_mixed_by_device: crate::raw::Way::RC.two_on_each_node();
+    atomics { by_device_add_up }
+}
+raw_suite! { raw_mixed_by_device_dc: crate::raw::Way::DC.two_on_each_node();
+    atomics { by_device_add_up }
+}
 raw_suite!(raw_libfabric: crate::raw::Libfabric::by("tcp;ofi_rxm"));
 raw_suite!(raw_libfabric_mixed: crate::raw::Libfabric::by("tcp;ofi_rxm").two_on_each_node());
 raw_suite! { raw_libfabric_ends: crate::raw::Libfabric::by("tcp;ofi_rxm");

@@ -156,6 +156,22 @@ impl Address {
     /// The bytes of an address without: of a domain that does not go by libfabric.
     pub const BYTES: usize = 8 + Ticket::BYTES + Port::BYTES;
 
+    /// The same endpoint, as peers on its node reach it that go by its device.
+    pub(crate) fn by_device(&self) -> Self {
+        self.with_far(true)
+    }
+
+    /// The same for all who go by a device to the endpoint: they share a connection.
+    pub(crate) fn of_hub(&self) -> Self {
+        self.with_far(false)
+    }
+
+    fn with_far(&self, is_far: bool) -> Self {
+        let mut same = self.clone();
+        same.port.is_far = is_far;
+        same
+    }
+
     /// The address of the first endpoint of the same family, which stands for all of it.
     pub(crate) fn first(&self) -> Self {
         Self {

@@ -2,14 +2,23 @@
 
 #![expect(unsafe_code, reason = "results are written to C addresses")]
 
-use super::{LIMIT, Way, check};
+use super::{LIMIT, Party, Way, check};
 use fi_provider::raw::completion::{Context, Counted, Operation};
-use fi_provider::raw::endpoint::{Arithmetic, Atomic, Datatype, Typed, Word};
+use fi_provider::raw::endpoint::{Arithmetic, Atomic, Datatype, RemoteRegion, Typed, Word};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Addressing, Rights};
 
 /// Nothing is lost when all add at once, to words of both sizes, in memory of both kinds.
 pub(crate) fn add_up(way: Way) {
+    add_up_in(way, |party, key| party.endpoint.resolve(0, key));
+}
+
+/// The same where the device does it, also for processes of the node and the owner of the words.
+pub(crate) fn by_device_add_up(way: Way) {
+    add_up_in(way, |party, key| party.endpoint.resolve_by_device(0, key));
+}
+
+fn add_up_in(way: Way, look_up: fn(&Party<'_>, u64) -> Result<RemoteRegion, Error>) {
     const ROUNDS: u64 = 500;
     check(way, 3, |party| {
         let arena = party
@@ -28,7 +37,7 @@ pub(crate) fn add_up(way: Way) {
         let _foreign = foreign.unwrap();
         party.meet();
         for key in [1, 2] {
-            let region = party.insist(|| party.endpoint.resolve(0, key)).unwrap();
+            let region = party.insist(|| look_up(party, key)).unwrap();
             let fetch = |target: (u64, usize), operation, operand: u64, comparand: u64| {
                 let mut found = 0_u64;
                 let dest = (&raw mut found).cast();

@@ -198,7 +198,7 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         if let Path::Far(path) = &region.link.path
-            && (region.link.address.port.is_far || region.is_of_device)
+            && region.is_of_device
         {
             let (amo, what) = (amo(operation, operand, comparand), (Mark::ATOMIC, report));
             let word = (address, bytes);

@@ -166,7 +166,7 @@ impl Endpoint {
             return Err(region.refusal(Rights::ATOMIC));
         };
         match &plain.link.path {
-            Path::Far(path) if plain.link.address.port.is_far => {
+            Path::Far(path) if plain.is_of_device => {
                 let what = (Operation::Atomic, word.1, report);
                 // SAFETY: `found` has room for the word until the operation is reported, aligned.
                 self.count_behind(plain, path, what, |part| unsafe {

@@ -82,8 +82,7 @@ impl Domain {
         if self.config().near || self.libfabric().is_some() {
             return true;
         }
-        let native = typed.native();
-        native.is_some_and(|native| self.regions().device_does(native, typed.bytes()))
+        self.device_updates(typed)
     }
 }
 
@@ -347,7 +346,7 @@ impl Endpoint {
             one.found
         };
         if let Path::Far(path) = &region.link.path
-            && region.link.address.port.is_far
+            && region.is_of_device
         {
             let native = typed.native().ok_or(Error::NotAllowed)?;
             if region.counted.is_none() {

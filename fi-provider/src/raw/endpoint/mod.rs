@@ -9,6 +9,7 @@
 mod arithmetic;
 mod arrive;
 mod atomic;
+mod by_device;
 mod by_key;
 mod call;
 mod closing;

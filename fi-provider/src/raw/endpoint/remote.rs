@@ -61,7 +61,7 @@ impl RemoteRegion {
             Some(path) if path.is_connected_in_line() => path,
             _ => std::ptr::null(),
         };
-        Self {
+        let region = Self {
             given_in: found.state.given_in(),
             device_key: Be32::new(found.device_key),
             words: found.words(),
@@ -71,10 +71,7 @@ impl RemoteRegion {
             _beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
             in_line,
-            updated_in_line: match link.address.port.is_far && found.keeps_alignment() {
-                true => in_line,
-                false => std::ptr::null(),
-            },
+            updated_in_line: std::ptr::null(),
             counts: std::ptr::null(),
             counted: None,
             mark: match link.libfabric() {
@@ -85,6 +82,10 @@ impl RemoteRegion {
             key,
             follows: Follows::default(),
             link: Rc::clone(link),
+        };
+        match link.address.port.is_far {
+            true => region.of_device(),
+            false => region,
         }
     }
 
@@ -106,6 +107,18 @@ impl RemoteRegion {
     /// The region that does not say that it is counted.
     pub(crate) fn plain(&self) -> &Self {
         self.counted.as_deref().unwrap_or(self)
+    }
+
+    /// The same region beyond this process, all atomic operations on which are the device's.
+    pub(super) fn of_device(self) -> Self {
+        Self {
+            updated_in_line: match self.found.keeps_alignment() {
+                true => self.in_line,
+                false => std::ptr::null(),
+            },
+            is_of_device: true,
+            ..self
+        }
     }
 
     /// The same region, for parts of an access that is counted as a whole.

@@ -67,6 +67,7 @@ struct State {
     /// Queue pairs that have failed. They are kept as long as the lanes: where one is destroyed,
     /// libmlx5 goes through its completion queue, of which it does not know how far it was read.
     old: Vec<QueuePair>,
+    /// By [`Address::of_hub`].
     by_address: HashMap<Address, u32>,
     is_closed: bool,
 }
@@ -213,7 +214,7 @@ impl Hub {
         wake: impl FnOnce(),
     ) -> Result<Connected, Error> {
         let mut state = self.lock();
-        let number = match state.by_address.get(address) {
+        let number = match state.by_address.get(&address.of_hub()) {
             Some(&number) => {
                 state.connections[number as usize].try_again();
                 number
@@ -299,7 +300,7 @@ impl Hub {
             times: 0,
             times_there: 0,
         });
-        state.by_address.insert(address.clone(), number);
+        state.by_address.insert(address.of_hub(), number);
         Ok(number)
     }
 
@@ -458,7 +459,7 @@ impl Hub {
     /// Takes a datagram from an endpoint; returns the answer, if there is one to give.
     pub(crate) fn take(&self, from: &Address, body: &Body) -> Option<Body> {
         let mut state = self.lock();
-        let known = state.by_address.get(from).copied();
+        let known = state.by_address.get(&from.of_hub()).copied();
         let (number, theirs) = match (body, known) {
             (Body::Ask(theirs), Some(number)) => (number, theirs),
             (Body::Ask(theirs), None) => match self.add(&mut state, from, Stage::Answered) {
