@@ -139,6 +139,8 @@ enum {
 #define farreach_am_try_put farreach_am_try_put_threads
 #define farreach_am_try_get farreach_am_try_get_threads
 #define farreach_am_try_atomic farreach_am_try_atomic_threads
+#define farreach_am_device_atomic farreach_am_device_atomic_threads
+#define farreach_am_try_device_atomic farreach_am_try_device_atomic_threads
 #endif
 
 /* Opens the engine of this process and connects it with all others. Collective. */
@@ -244,6 +246,17 @@ int farreach_am_get(farreach_am_t *am, uint32_t rank, void *to, uint64_t from, s
 int farreach_am_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation, int type,
                        uint64_t operand, uint64_t comparand, void *result, uint64_t *done);
 
+/* Returns 1 where the devices of all processes do an operation on elements of a type, else 0: the same at
+ * each process. It is 0 where there is no device. */
+int farreach_am_device_does(const farreach_am_t *am, int operation, int type);
+
+/* Does as farreach_am_atomic by the device, whatever process the element is of: it may be of a near one or
+ * of this one, of which it has learnt if it is not of the segment. The device's operations are atomic to
+ * each other, and not to those of farreach_am_atomic. FARREACH_AM_ENOTSUP where
+ * farreach_am_device_does returns 0. */
+int farreach_am_device_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation, int type,
+                              uint64_t operand, uint64_t comparand, void *result, uint64_t *done);
+
 /* Do as the functions without try_ where nothing has to wait. Return FARREACH_AM_EAGAIN, and have done
  * nothing, where there is no room, or another thread uses the engine: a later call may succeed, after
  * farreach_am_poll. They handle no messages. A payload of farreach_am_try_request_long that is neither
@@ -267,6 +280,9 @@ int farreach_am_try_get(farreach_am_t *am, uint32_t rank, void *to, uint64_t fro
                         uint64_t *done);
 int farreach_am_try_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation, int type,
                            uint64_t operand, uint64_t comparand, void *result, uint64_t *done);
+int farreach_am_try_device_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation,
+                                  int type, uint64_t operand, uint64_t comparand, void *result,
+                                  uint64_t *done);
 
 /* Ends all processes of the job with this code, by its launcher, and this one at once. Waits for nothing
  * and takes no lock: it may be called in handlers of messages and of signals. am may be NULL, and message,

@@ -8,6 +8,7 @@
 
 use crate::engine::{BACKLOG, CLOSING, Core, HANDLER};
 use crate::message::{Category, Message};
+use crate::segment::By;
 use crate::send::Parts;
 use crate::wire::{Header, MOST_ARGS};
 use fi_provider::raw::completion::Context;
@@ -194,7 +195,7 @@ impl Core {
         if !long.is_posted {
             let (bytes, len) = (long.bytes.as_ptr(), long.bytes.len());
             let report = Context(std::ptr::from_ref(&*long.done).addr() as u64);
-            let posted = self.regions.with(self, rank, (long.to, len), |region| {
+            let posted = self.regions.with(self, By::Any, rank, (long.to, len), |region| {
                 // SAFETY: the bytes stay until the end is counted, or the endpoint is dropped, which is
                 // before the backlog.
                 unsafe { self.replies.write(region, long.to, bytes, len, report) }

@@ -7,6 +7,7 @@
 
 use crate::arrive::{self, Backlog, Running};
 use crate::config::Config;
+use crate::device::DeviceDoes;
 use crate::error::Error;
 use crate::job;
 use crate::lock::{Guard, Threads};
@@ -67,6 +68,7 @@ pub struct Core {
     pub(crate) segments: OnceLock<Box<[Segment]>>,
     /// By rank, whether memory of the process may be mapped here.
     pub(crate) near: Box<[bool]>,
+    pub(crate) device_does: DeviceDoes,
     /// Whether the processes of the node share processors.
     are_crowded: bool,
     job: Mutex<Job>,
@@ -257,6 +259,7 @@ impl<G: Guard> Engine<G> {
         let own = [requests.address(), replies.address()];
         job.introduce(own, [to_requests, to_replies])?;
         let near = find_near(&replies, rank, ranks)?;
+        let device_does = DeviceDoes::all(&domain, &mut job)?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let core = Core {
             rank,
@@ -274,6 +277,7 @@ impl<G: Guard> Engine<G> {
             segments: OnceLock::new(),
             are_crowded: near.iter().filter(|is_near| **is_near).count() > processors,
             near,
+            device_does,
             job: Mutex::new(job),
             domain,
         };

@@ -15,6 +15,7 @@
 
 mod arrive;
 mod config;
+mod device;
 mod engine;
 mod error;
 mod job;
@@ -29,8 +30,7 @@ mod wire;
 pub use config::Config;
 pub use engine::{Core, Engine};
 pub use error::Error;
-pub use fi_provider::raw::endpoint::Way;
-pub use fi_provider::raw::endpoint::{Arithmetic, Datatype};
+pub use fi_provider::raw::endpoint::{Arithmetic, Atomic as OfWord, Datatype, Way};
 pub use job::{Exchange, Meeting};
 pub use lock::{Alone, Guard, Threads};
 pub use message::{Category, Handler, Message};

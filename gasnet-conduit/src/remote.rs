@@ -5,6 +5,7 @@
 use crate::engine::{Core, ENDED, Engine, HANDLER};
 use crate::error::Error;
 use crate::lock::Guard;
+use crate::segment::By;
 use fi_provider::raw::completion::{Context, Failure};
 use fi_provider::raw::endpoint::{Arithmetic, Datatype, RemoteRegion, Typed, Word};
 use fi_provider::raw::error as raw;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How an operation tells of its end, where it is not complete on return: C's `uint64_t *done`.
 #[derive(Clone, Copy, Debug)]
-pub struct Done(u64);
+pub struct Done(pub(crate) u64);
 
 /// A function that an operation calls at its end (`farreach_am_completion_t`).
 #[repr(C)]
@@ -167,7 +168,7 @@ impl<G: Guard> Engine<G> {
         if !self.guard.try_lock() {
             return false;
         }
-        let is_posted = match core.regions.last(rank, (to, bytes)) {
+        let is_posted = match core.regions.last(By::Any, rank, (to, bytes)) {
             Some(region) if !core.rest.has(HANDLER) => {
                 let report = Context(done.0);
                 // SAFETY: `from` holds the bytes.
@@ -197,7 +198,7 @@ impl<G: Guard> Engine<G> {
         }
         // SAFETY: the rank is one of the job's; the endpoint's functions know nothing of the table,
         // which this thread alone uses.
-        let region = unsafe { core.regions.last_in_line(rank) };
+        let region = unsafe { core.regions.last_in_line(By::Any, rank) };
         let is_posted = match region {
             Some(region) if !core.rest.has(HANDLER) => {
                 // The device's progress tells of its end: ENDED need not be set.
@@ -225,7 +226,7 @@ impl<G: Guard> Engine<G> {
         }
         // SAFETY: the rank is one of the job's; the endpoint's functions know nothing of the table,
         // which this thread alone uses.
-        let region = unsafe { core.regions.last_in_line(rank) };
+        let region = unsafe { core.regions.last_in_line(By::Any, rank) };
         // Whatever the operation is told by.
         let is_wider = !core.rest.has(HANDLER)
             && region.is_some_and(|region| core.replies.widen(region, Context(0)));
@@ -288,7 +289,7 @@ impl<G: Guard> Engine<G> {
         }
         let _turn = self.turn_of::<TRIES>()?;
         let range = (from, bytes);
-        self.core.access::<TRIES>(rank, range, |region, core| {
+        self.core.access::<TRIES>(By::Any, rank, range, |region, core| {
             // SAFETY: `to` has room for the bytes until the end is told.
             unsafe { core.replies.read(region, from, to, bytes, Context(done.0)) }
         })
@@ -357,7 +358,7 @@ impl<G: Guard> Engine<G> {
         }
         let _turn = self.turn_of::<TRIES>()?;
         let range = (to, datatype.bytes());
-        self.core.access::<TRIES>(rank, range, |region, core| {
+        self.core.access::<TRIES>(By::Any, rank, range, |region, core| {
             let word = Word {
                 region,
                 address: to,
@@ -435,8 +436,9 @@ impl Core {
     }
 
     /// Starts an operation on a peer's memory, and waits for room if need be and not with `TRIES`.
-    fn access<const TRIES: bool>(
+    pub(crate) fn access<const TRIES: bool>(
         &self,
+        by: By,
         rank: u32,
         range: (u64, usize),
         mut start: impl FnMut(&RemoteRegion, &Self) -> Result<(), raw::Error>,
@@ -445,7 +447,7 @@ impl Core {
         self.rest.set(ENDED, true);
         self.insist_or_try::<_, TRIES>(rank, || {
             self.regions
-                .with(self, rank, range, |region| start(region, self))
+                .with(self, by, rank, range, |region| start(region, self))
         })?;
         Ok(Ended::Later)
     }
@@ -466,7 +468,7 @@ impl Core {
             let written = self.write_now::<TRIES>(rank, source, to);
             return written.map(|()| Ended::Now);
         }
-        self.access::<TRIES>(rank, (to, bytes), |region, core| {
+        self.access::<TRIES>(By::Any, rank, (to, bytes), |region, core| {
             let report = Context(done.0);
             // SAFETY: `from` holds the bytes during the call, in which they are taken over if the source is
             // reused, and otherwise until the end is told.
@@ -491,7 +493,7 @@ impl Core {
         let count = AtomicU64::new(0);
         // SAFETY: the word stays until it is counted, below.
         let done = unsafe { Done::new(count.as_ptr()) };
-        self.access::<TRIES>(rank, (to, bytes.len()), |region, core| {
+        self.access::<TRIES>(By::Any, rank, (to, bytes.len()), |region, core| {
             let (from, len) = (bytes.as_ptr(), bytes.len());
             // SAFETY: the slice holds the bytes until the end is counted.
             unsafe { core.replies.write(region, to, from, len, Context(done.0)) }

@@ -100,12 +100,21 @@ impl Exposed {
     }
 }
 
+/// How a region is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// By memory that is mapped here, and otherwise as other nodes are.
+    Any,
+    /// By the device alone, which does all atomic operations.
+    Device,
+}
+
 /// A region of a peer.
 #[derive(Debug)]
 pub(crate) struct Known {
     key: Key,
-    /// Looked up at the first access.
-    region: Option<Box<RemoteRegion>>,
+    /// Looked up at the first access: [`By`] each.
+    regions: [Option<Box<RemoteRegion>>; 2],
 }
 
 /// The regions of this process, and those of peers.
@@ -114,8 +123,9 @@ pub(crate) struct Regions {
     exposed: RefCell<Vec<Exposed>>,
     /// By rank; that of the last access is the first.
     known: RefCell<Vec<Vec<Known>>>,
-    /// By rank, that one's region if posts to it are in line; else null.
-    in_line: Box<[Cell<*const RemoteRegion>]>,
+    /// [`By`] each, by rank, that one's region if posts to it are in line, or updates by the device are;
+    /// else null.
+    in_line: [Box<[Cell<*const RemoteRegion>]>; 2],
 }
 
 impl Regions {
@@ -123,7 +133,7 @@ impl Regions {
         Self {
             exposed: RefCell::default(),
             known: RefCell::new((0..ranks).map(|_| Vec::new()).collect()),
-            in_line: (0..ranks).map(|_| Cell::new(std::ptr::null())).collect(),
+            in_line: [(); 2].map(|()| (0..ranks).map(|_| Cell::new(std::ptr::null())).collect()),
         }
     }
 
@@ -149,27 +159,29 @@ impl Regions {
     #[inline(always)]
     pub(crate) fn last(
         &self,
+        by: By,
         rank: u32,
         (start, bytes): (u64, usize),
     ) -> Option<Ref<'_, RemoteRegion>> {
         let last = Ref::filter_map(self.known.borrow(), |known| {
             let last = known.get(rank as usize)?.first()?;
-            let region = last.region.as_deref()?;
+            let region = last.regions[by as usize].as_deref()?;
             last.key.holds(start, bytes as u64).then_some(region)
         });
         last.ok()
     }
 
     /// The region of a peer that was accessed last, if posts to it are in line
-    /// ([`RemoteRegion::is_in_line`]).
+    /// ([`RemoteRegion::is_in_line`]); by the device, if updates are
+    /// ([`RemoteRegion::is_updated_in_line`]).
     ///
     /// # Safety
     /// `rank` is that of a process of the job. As long as the reference is used, no other function of
     /// this table is called.
     #[inline(always)]
-    pub(crate) unsafe fn last_in_line(&self, rank: usize) -> Option<&RemoteRegion> {
+    pub(crate) unsafe fn last_in_line(&self, by: By, rank: usize) -> Option<&RemoteRegion> {
         // SAFETY: the table has an element for each process of the job.
-        let last = unsafe { self.in_line.get_unchecked(rank) };
+        let last = unsafe { self.in_line[by as usize].get_unchecked(rank) };
         // SAFETY: null, or a region in a box of the table, as every change of that notes; nothing changes
         // the table as long as the reference is used.
         unsafe { last.get().as_ref() }
@@ -178,12 +190,19 @@ impl Regions {
     /// Changes what is known of a peer; returns what `change` does.
     fn change<T>(&self, rank: u32, change: impl FnOnce(&mut Vec<Known>) -> T) -> T {
         let of_peer = &mut self.known.borrow_mut()[rank as usize];
-        let last = &self.in_line[rank as usize];
-        last.set(std::ptr::null());
+        let last = |by: By| &self.in_line[by as usize][rank as usize];
+        for by in [By::Any, By::Device] {
+            last(by).set(std::ptr::null());
+        }
         let changed = change(of_peer);
-        let region = of_peer.first().and_then(|known| known.region.as_deref());
-        if let Some(region) = region.filter(|region| region.is_in_line()) {
-            last.set(region);
+        if let Some(Known { regions, .. }) = of_peer.first() {
+            let [any, by_device] = regions.each_ref().map(Option::as_deref);
+            if let Some(region) = any.filter(|region| region.is_in_line()) {
+                last(By::Any).set(region);
+            }
+            if let Some(region) = by_device.filter(|region| region.is_updated_in_line()) {
+                last(By::Device).set(region);
+            }
         }
         changed
     }
@@ -192,15 +211,16 @@ impl Regions {
     pub(crate) fn with<T>(
         &self,
         core: &Core,
+        by: By,
         rank: u32,
         (start, bytes): (u64, usize),
         act: impl FnOnce(&RemoteRegion) -> Result<T, raw::Error>,
     ) -> Result<T, raw::Error> {
-        if let Some(region) = self.last(rank, (start, bytes)) {
+        if let Some(region) = self.last(by, rank, (start, bytes)) {
             return act(&region);
         }
-        self.look_up(core, rank, (start, bytes))?;
-        let region = self.last(rank, (start, bytes));
+        self.look_up(core, by, rank, (start, bytes))?;
+        let region = self.last(by, rank, (start, bytes));
         act(&*region.ok_or(raw::Error::NoSuchKey)?)
     }
 
@@ -211,6 +231,7 @@ impl Regions {
     fn look_up(
         &self,
         core: &Core,
+        by: By,
         rank: u32,
         (start, bytes): (u64, usize),
     ) -> Result<(), raw::Error> {
@@ -223,10 +244,13 @@ impl Regions {
             let holds = |one: &Known| one.key.holds(start, bytes as u64);
             let at = of_peer.iter().position(holds);
             of_peer.swap(0, at.ok_or(raw::Error::OutOfRange)?);
-            let one = &mut of_peer[0];
-            if one.region.is_none() {
-                let region = core.replies.resolve(rank, one.key.key)?;
-                one.region = Some(Box::new(region));
+            let Known { key, regions } = &mut of_peer[0];
+            let region = &mut regions[by as usize];
+            if region.is_none() {
+                *region = Some(Box::new(match by {
+                    By::Any => core.replies.resolve(rank, key.key)?,
+                    By::Device => core.replies.resolve_by_device(rank, key.key)?,
+                }));
             }
             Ok(())
         })
@@ -365,7 +389,10 @@ impl Core {
     fn learn(&self, rank: u32, key: Key) {
         self.regions.change(rank, |of_peer| {
             of_peer.retain(|one| !one.key.overlaps(&key));
-            of_peer.push(Known { key, region: None });
+            of_peer.push(Known {
+                key,
+                regions: [None, None],
+            });
         });
     }
 
@@ -388,7 +415,7 @@ impl Core {
             let range = (key.start, key.bytes as usize);
             let mapped = self
                 .regions
-                .with(self, rank, range, |region| Ok(region.mapped()));
+                .with(self, By::Any, rank, range, |region| Ok(region.mapped()));
             if let Some(mapped) = mapped.map_err(|error| Error::of_peer(rank, error))? {
                 segment.near = key.bytes;
                 segment.mapped = mapped;

@@ -10,6 +10,7 @@ use crate::engine::{Core, Engine};
 use crate::error::Error;
 use crate::lock::Guard;
 use crate::message::{Category, Message};
+use crate::segment::By;
 use crate::wire::{Header, MOST_ARGS, MOST_WORDS};
 use fi_provider::raw::endpoint::Endpoint;
 use fi_provider::raw::error as raw;
@@ -280,7 +281,7 @@ impl Core {
         let range = (to, bytes.len());
         let mapped = if self.near[rank as usize] {
             self.regions
-                .with(self, rank, range, |region| Ok(region.mapped_at(to)))
+                .with(self, By::Any, rank, range, |region| Ok(region.mapped_at(to)))
         } else {
             self.regions.check(rank, range).map(|()| None)
         };

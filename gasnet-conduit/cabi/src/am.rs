@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "C calls these functions with its pointers")]
 
+mod device;
 mod slow;
 mod tries;
 

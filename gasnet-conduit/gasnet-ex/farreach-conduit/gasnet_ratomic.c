@@ -45,33 +45,45 @@ gasnete_update_t gasnete_update_of(const gasneti_op_idx_t op, uint64_t one, uint
   return update;
 }
 
+/* By whom operations of a domain are done. */
+typedef enum { GASNETE_BY_PROCESSORS, GASNETE_BY_DEVICES } gasnete_by_t;
+
 /* Starts an operation. Returns FARREACH_AM_DONE, FARREACH_AM_OK, or, where flags have
  * GEX_FLAG_IMMEDIATE, FARREACH_AM_EAGAIN: it would wait, and is not started. */
 GASNETI_INLINE(gasnete_start_update)
-int gasnete_start_update(gasneti_AD_t ad, gex_Rank_t rank, void *to, int type,
+int gasnete_start_update(const gasnete_by_t by, gasneti_AD_t ad, gex_Rank_t rank, void *to, int type,
                          gasnete_update_t update, void *result, gex_Flags_t flags,
                          farreach_am_completion_t *done) {
   gex_Rank_t jobrank = gasnete_ratomic_jobrank(gasnete_ratomic_i_tm(ad, flags), rank, flags);
   if (flags & GEX_FLAG_AD_REL) gasneti_sync_writes();
   const uint64_t there = (uint64_t)(uintptr_t)to;
-  int started = flags & GEX_FLAG_IMMEDIATE
-    ? farreach_am_try_atomic(gasnetc_am, jobrank, there, update.operation, type, update.operand,
-                             update.comparand, result, FARREACH_AM_CALLS(done))
-    : farreach_am_atomic(gasnetc_am, jobrank, there, update.operation, type, update.operand,
-                         update.comparand, result, FARREACH_AM_CALLS(done));
-  if (started == FARREACH_AM_EAGAIN) return started;
-  GASNETC_CHECK("farreach_am_atomic", started);
+  int started;
+#define START(function) do {                                                                 \
+    started = function(gasnetc_am, jobrank, there, update.operation, type, update.operand,       \
+                       update.comparand, result, FARREACH_AM_CALLS(done));                       \
+    if (started == FARREACH_AM_EAGAIN) return started;                                           \
+    GASNETC_CHECK(#function, started);                                                           \
+  } while (0)
+  const int tries = (flags & GEX_FLAG_IMMEDIATE) != 0;
+  if (by == GASNETE_BY_DEVICES) {
+    if (tries) START(farreach_am_try_device_atomic);
+    else START(farreach_am_device_atomic);
+  } else {
+    if (tries) START(farreach_am_try_atomic);
+    else START(farreach_am_atomic);
+  }
+#undef START
   if (started == FARREACH_AM_DONE && (flags & GEX_FLAG_AD_ACQ)) gasneti_sync_reads();
   return started;
 }
 
 GASNETI_INLINE(gasnete_update_nb)
-gex_Event_t gasnete_update_nb(const gasneti_op_idx_t op, int type, gasneti_AD_t ad,
+gex_Event_t gasnete_update_nb(const gasnete_by_t by, const gasneti_op_idx_t op, int type, gasneti_AD_t ad,
                               gex_Rank_t rank, void *to, uint64_t one, uint64_t two, void *result,
                               gex_Flags_t flags GASNETI_THREAD_FARG) {
   gasnete_eop_t *eop = gasnete_eop_new(GASNETI_MYTHREAD);
   gasnete_update_t update = gasnete_update_of(op, one, two);
-  int started = gasnete_start_update(ad, rank, to, type, update, result, flags, &eop->done);
+  int started = gasnete_start_update(by, ad, rank, to, type, update, result, flags, &eop->done);
   if (started == FARREACH_AM_OK) return (gex_Event_t)eop;
   GASNETE_EOP_MARKDONE(eop);
   gasnete_eop_free(eop GASNETI_THREAD_PASS);
@@ -80,7 +92,7 @@ gex_Event_t gasnete_update_nb(const gasneti_op_idx_t op, int type, gasneti_AD_t 
 
 /* Counted as puts and gets are the operations that are such; others of their own. */
 GASNETI_INLINE(gasnete_update_nbi)
-int gasnete_update_nbi(const gasneti_op_idx_t op, int type, gasneti_AD_t ad, gex_Rank_t rank,
+int gasnete_update_nbi(const gasnete_by_t by, const gasneti_op_idx_t op, int type, gasneti_AD_t ad, gex_Rank_t rank,
                        void *to, uint64_t one, uint64_t two, void *result,
                        gex_Flags_t flags GASNETI_THREAD_FARG) {
   gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
@@ -88,7 +100,7 @@ int gasnete_update_nbi(const gasneti_op_idx_t op, int type, gasneti_AD_t ad, gex
   int started;
 #define START(what) do {                                                                        \
     iop->initiated_##what##_cnt++;                                                              \
-    started = gasnete_start_update(ad, rank, to, type, update, result, flags,                   \
+    started = gasnete_start_update(by, ad, rank, to, type, update, result, flags,               \
                                    &iop->what##_done);                                          \
     if (started != FARREACH_AM_OK) iop->initiated_##what##_cnt--;                               \
   } while (0)
@@ -108,32 +120,60 @@ int gasnete_update_nbi(const gasneti_op_idx_t op, int type, gasneti_AD_t ad, gex
 #define OPERANDS_F1 (uint64_t)_operand1, 0, _result_p
 #define OPERANDS_F2 (uint64_t)_operand1, (uint64_t)_operand2, _result_p
 
-#define ONE(dt, type, op, form)                                                                    \
-  static gex_Event_t gasnete_farreach##dt##_NB_##op(GASNETE_RATOMIC_ARGS_##form(dt##_type)) {      \
-    return gasnete_update_nb(gasneti_op_idx_##op, type, _real_ad, _tgt_rank, _tgt_addr,            \
+#define ONE(by, which, dt, type, op, form)                                                         \
+  static gex_Event_t gasnete_##which##dt##_NB_##op(GASNETE_RATOMIC_ARGS_##form(dt##_type)) {       \
+    return gasnete_update_nb(by, gasneti_op_idx_##op, type, _real_ad, _tgt_rank, _tgt_addr,        \
                              OPERANDS_##form, _flags GASNETI_THREAD_PASS);                         \
   }                                                                                                \
-  static int gasnete_farreach##dt##_NBI_##op(GASNETE_RATOMIC_ARGS_##form(dt##_type)) {             \
-    return gasnete_update_nbi(gasneti_op_idx_##op, type, _real_ad, _tgt_rank, _tgt_addr,           \
+  static int gasnete_##which##dt##_NBI_##op(GASNETE_RATOMIC_ARGS_##form(dt##_type)) {              \
+    return gasnete_update_nbi(by, gasneti_op_idx_##op, type, _real_ad, _tgt_rank, _tgt_addr,       \
                               OPERANDS_##form, _flags GASNETI_THREAD_PASS);                        \
   }
-#define BOTH(dt, type, op, operands) \
-  ONE(dt, type, op, N##operands)     \
-  ONE(dt, type, F##op, F##operands)
+#define BOTH(by, which, dt, type, op, operands) \
+  ONE(by, which, dt, type, op, N##operands)     \
+  ONE(by, which, dt, type, F##op, F##operands)
 
-#define TYPE(dt, type)                                                                        \
-  ONE(dt, type, SET, N1) ONE(dt, type, GET, F0) ONE(dt, type, SWAP, F1)                       \
-  ONE(dt, type, CAS, N2) ONE(dt, type, FCAS, F2)                                              \
-  BOTH(dt, type, AND, 1) BOTH(dt, type, OR, 1) BOTH(dt, type, XOR, 1) BOTH(dt, type, ADD, 1)  \
-  BOTH(dt, type, SUB, 1) BOTH(dt, type, MULT, 1) BOTH(dt, type, MIN, 1) BOTH(dt, type, MAX, 1) \
-  BOTH(dt, type, INC, 0) BOTH(dt, type, DEC, 0)                                               \
-  static gasnete_ratomic##dt##_fn_tbl_t gasnete_farreach##dt##_table =                        \
-    GASNETE_RATOMIC_FN_TBL_INIT(gasnete_farreach##dt, dt);
+#define TABLE(by, which, dt, type)                                                               \
+  ONE(by, which, dt, type, SET, N1) ONE(by, which, dt, type, GET, F0)                            \
+  ONE(by, which, dt, type, SWAP, F1)                                                             \
+  ONE(by, which, dt, type, CAS, N2) ONE(by, which, dt, type, FCAS, F2)                           \
+  BOTH(by, which, dt, type, AND, 1) BOTH(by, which, dt, type, OR, 1)                             \
+  BOTH(by, which, dt, type, XOR, 1) BOTH(by, which, dt, type, ADD, 1)                            \
+  BOTH(by, which, dt, type, SUB, 1) BOTH(by, which, dt, type, MULT, 1)                           \
+  BOTH(by, which, dt, type, MIN, 1) BOTH(by, which, dt, type, MAX, 1)                            \
+  BOTH(by, which, dt, type, INC, 0) BOTH(by, which, dt, type, DEC, 0)                            \
+  static gasnete_ratomic##dt##_fn_tbl_t gasnete_##which##dt##_table =                            \
+    GASNETE_RATOMIC_FN_TBL_INIT(gasnete_##which##dt, dt);
+#define TABLES(dt, type)                                     \
+  TABLE(GASNETE_BY_PROCESSORS, of_processors, dt, type)      \
+  TABLE(GASNETE_BY_DEVICES, of_devices, dt, type)
 
-TYPE(_gex_dt_I32, FARREACH_AM_I32)
-TYPE(_gex_dt_U32, FARREACH_AM_U32)
-TYPE(_gex_dt_I64, FARREACH_AM_I64)
-TYPE(_gex_dt_U64, FARREACH_AM_U64)
+TABLES(_gex_dt_I32, FARREACH_AM_I32)
+TABLES(_gex_dt_U32, FARREACH_AM_U32)
+TABLES(_gex_dt_I64, FARREACH_AM_I64)
+TABLES(_gex_dt_U64, FARREACH_AM_U64)
+
+/* Returns whether the devices of all processes do the operations of a domain: the same at each. Each
+ * operation is one of these, or made of it. */
+static int gasnete_devices_do(gasneti_AD_t ad, int type) {
+  static const struct { gex_OP_t ops; int operation; } of[] = {
+    { GEX_OP_SET, FARREACH_AM_SET },
+    { GEX_OP_GET, FARREACH_AM_GET },
+    { GEX_OP_SWAP, FARREACH_AM_SWAP },
+    { GEX_OP_CAS | GEX_OP_FCAS, FARREACH_AM_COMPARE_SWAP },
+    { GEX_OP_AND | GEX_OP_FAND, FARREACH_AM_AND },
+    { GEX_OP_OR | GEX_OP_FOR, FARREACH_AM_OR },
+    { GEX_OP_XOR | GEX_OP_FXOR, FARREACH_AM_XOR },
+    { GEX_OP_ADD | GEX_OP_FADD | GEX_OP_SUB | GEX_OP_FSUB | GEX_OP_INC | GEX_OP_FINC | GEX_OP_DEC |
+      GEX_OP_FDEC, FARREACH_AM_ADD },
+  };
+  for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); ++i) {
+    if ((ad->_ops & of[i].ops) && !farreach_am_device_does(gasnetc_am, of[i].operation, type)) {
+      return 0;
+    }
+  }
+  return 1;
+}
 
 /* Operations that devices do not do. */
 #define OF_PROCESSORS \
@@ -148,22 +188,28 @@ static int gasnete_is_one_nbrhd(gasneti_TM_t tm) {
 }
 
 extern void gasnete_farreach_ad_init(gasneti_AD_t ad) {
-  void *table = NULL;
+  void *tables[2] = { NULL, NULL };
+  int type = 0;
+#define CASE(dt)                                                                      \
+  case GEX_DT_##dt:                                                                   \
+    type = FARREACH_AM_##dt;                                                          \
+    tables[GASNETE_BY_PROCESSORS] = &gasnete_of_processors_gex_dt_##dt##_table;       \
+    tables[GASNETE_BY_DEVICES] = &gasnete_of_devices_gex_dt_##dt##_table;             \
+    break;
   switch (ad->_dt) {
-    case GEX_DT_I32: table = &gasnete_farreach_gex_dt_I32_table; break;
-    case GEX_DT_U32: table = &gasnete_farreach_gex_dt_U32_table; break;
-    case GEX_DT_I64: table = &gasnete_farreach_gex_dt_I64_table; break;
-    case GEX_DT_U64: table = &gasnete_farreach_gex_dt_U64_table; break;
+    CASE(I32) CASE(U32) CASE(I64) CASE(U64)
     default: break;
   }
-  if (!table || (ad->_ops & OF_PROCESSORS) || gasnete_is_one_nbrhd(ad->_tm)) {
+#undef CASE
+  if (!tables[0] || (ad->_ops & OF_PROCESSORS) || gasnete_is_one_nbrhd(ad->_tm)) {
     gasnete_amratomic_init_hook(ad);
     if (gasneti_is_tm0(ad->_tm) && gasnete_is_one_nbrhd(ad->_tm) && ad->_tools_safe) {
       ad->_tools_safe |= GASNETC_AD_IS_NEAR;
     }
     return;
   }
-  ad->_fn_tbl = (gasnete_ratomic_fn_tbl_t)table;
+  ad->_fn_tbl = (gasnete_ratomic_fn_tbl_t)tables[
+    gasnete_devices_do(ad, type) ? GASNETE_BY_DEVICES : GASNETE_BY_PROCESSORS];
   ad->_tools_safe = 0;
   ad->_is_ref = 0;
 }
