@@ -195,11 +195,13 @@ impl Core {
         if !long.is_posted {
             let (bytes, len) = (long.bytes.as_ptr(), long.bytes.len());
             let report = Context(std::ptr::from_ref(&*long.done).addr() as u64);
-            let posted = self.regions.with(self, By::Any, rank, (long.to, len), |region| {
-                // SAFETY: the bytes stay until the end is counted, or the endpoint is dropped, which is
-                // before the backlog.
-                unsafe { self.replies.write(region, long.to, bytes, len, report) }
-            });
+            let posted = self
+                .regions
+                .with(self, By::Any, rank, (long.to, len), |region| {
+                    // SAFETY: the bytes stay until the end is counted, or the endpoint is dropped, which is
+                    // before the backlog.
+                    unsafe { self.replies.write(region, long.to, bytes, len, report) }
+                });
             match posted {
                 Ok(()) => long.is_posted = true,
                 Err(raw::Error::Again) => return false,

@@ -10,7 +10,7 @@ use crate::segment::By;
 use fi_job::Job;
 use fi_provider::raw::completion::Context;
 use fi_provider::raw::domain::Domain;
-use fi_provider::raw::endpoint::{self, Arithmetic, Datatype, OneWord, Typed, Word};
+use fi_provider::raw::endpoint::{self, Arithmetic, Datatype, OneWord, Typed};
 
 /// The operations that devices may have, on integers of 4 and 8 bytes.
 const ASKED: [Arithmetic; 7] = [
@@ -23,17 +23,21 @@ const ASKED: [Arithmetic; 7] = [
     Arithmetic::SwapIfEqual,
 ];
 
-/// The operations that the devices of all processes do: two bits for each of [`ASKED`].
+/// The operations that the devices of all processes do: a bit for each on 4 bytes, and on 8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DeviceDoes(u16);
+pub(crate) struct DeviceDoes([u8; 2]);
 
 impl DeviceDoes {
     /// Of this process's domain.
     fn own(domain: &Domain) -> Self {
-        let typed = |(bit, operation, datatype)| Some((bit, Typed::new(operation, datatype)?));
-        let done = bits().filter_map(typed);
-        let done = done.filter(|(_, typed)| domain.device_updates(*typed));
-        Self(done.fold(0, |all, (bit, _)| all | bit))
+        let does = |operation, of| {
+            Typed::new(operation, of).is_some_and(|typed| domain.device_updates(typed))
+        };
+        let bits = |of| {
+            let done = ASKED.into_iter().filter(|&operation| does(operation, of));
+            done.fold(0, |all, operation| all | bit(operation))
+        };
+        Self([Datatype::Uint32, Datatype::Uint64].map(bits))
     }
 
     /// Of all processes: collective where this one has a device, as all have then.
@@ -45,31 +49,32 @@ impl DeviceDoes {
             return Ok(Self::default());
         }
         let Self(own) = Self::own(domain);
-        let told = job.exchange(&own.to_le_bytes())?;
+        let told = job.exchange(&own)?;
         let (each, _) = told.as_chunks();
-        let all = each.iter().map(|bytes| u16::from_le_bytes(*bytes));
-        Ok(Self(all.fold(own, |all, one| all & one)))
+        let both = |one: [u8; 2], other: &[u8; 2]| [one[0] & other[0], one[1] & other[1]];
+        Ok(Self(each.iter().fold(own, both)))
     }
 }
 
-/// A bit for each operation on integers of 4 and 8 bytes.
-fn bits() -> impl Iterator<Item = (u16, Arithmetic, Datatype)> {
-    let both = |operation| [Datatype::Uint32, Datatype::Uint64].map(|size| (operation, size));
-    let all = ASKED.into_iter().flat_map(both);
-    (0..).zip(all).map(|(bit, (operation, size))| (1 << bit, operation, size))
+/// The bit of an operation; 0 of those that no device has.
+#[inline(always)]
+fn bit(operation: Arithmetic) -> u8 {
+    let place = ASKED.iter().position(|&one| one == operation);
+    place.map_or(0, |place| 1 << place)
 }
 
 impl Core {
     /// Whether [`Engine::device_atomic`] does the operation on elements of this type: the same for all
     /// processes.
+    #[inline]
     pub fn device_does(&self, operation: Arithmetic, datatype: Datatype) -> bool {
-        let size = match datatype {
-            Datatype::Int32 | Datatype::Uint32 => Datatype::Uint32,
-            Datatype::Int64 | Datatype::Uint64 => Datatype::Uint64,
-            _ => return false,
+        let DeviceDoes([of_4, of_8]) = self.device_does;
+        let done = match datatype {
+            Datatype::Int32 | Datatype::Uint32 => of_4,
+            Datatype::Int64 | Datatype::Uint64 => of_8,
+            _ => 0,
         };
-        let DeviceDoes(done) = self.device_does;
-        bits().any(|(bit, one, of)| (one, of) == (operation, size) && done & bit != 0)
+        done & bit(operation) != 0
     }
 }
 
@@ -98,23 +103,27 @@ impl<G: Guard> Engine<G> {
             comparand,
             result,
         } = *atomic;
-        let is_done = self.core.device_does(operation, datatype);
-        let Some(typed) = Typed::new(operation, datatype).filter(|_| is_done) else {
+        if !self.core.device_does(operation, datatype) {
+            return Err(Error::Unsupported);
+        }
+        let typed = Typed::new(operation, datatype);
+        let Some(operation) = typed.and_then(Typed::native) else {
             return Err(Error::Unsupported);
         };
         let _turn = self.turn_of::<TRIES>()?;
         let range = (to, datatype.bytes());
         self.core
             .access::<TRIES>(By::Device, rank, range, |region, core| {
-                let word = Word {
+                let word = OneWord {
                     region,
                     address: to,
-                    operand,
-                    comparand,
+                    bytes: datatype.bytes(),
+                    operation,
+                    operands: (operand, comparand),
                     found: result,
                 };
                 // SAFETY: the result has room for an element until the end is told, or is null.
-                unsafe { core.replies.update(&[word], typed, Context(done.0)) }
+                unsafe { core.replies.update_one_by_device(&word, Context(done.0)) }
             })
     }
 
@@ -161,17 +170,28 @@ impl<G: Guard> Engine<G> {
         unsafe { self.guard.unlock() };
         is_posted
     }
+
+    /// Sees to it that [`Engine::device_word_now`] finds room again, if it declined for that. Returns
+    /// false where it would do so again.
+    ///
+    /// # Safety
+    /// `rank` is that of a process of the job.
+    #[inline(always)]
+    pub unsafe fn widen_device_words(&self, rank: usize) -> bool {
+        // SAFETY: the rank is one of the job's.
+        unsafe { self.widen_posts(By::Device, rank) }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
 
     #[test]
     fn each_operation_has_a_bit() {
-        let all: HashSet<u16> = bits().map(|(bit, ..)| bit).collect();
-        assert_eq!(all.len(), 2 * ASKED.len());
+        let all = ASKED.map(bit);
+        assert_eq!(all.iter().fold(0, |all, one| all | one), 0x7f);
         assert!(all.iter().all(|bit| bit.is_power_of_two()));
+        assert_eq!(bit(Arithmetic::Product), 0);
     }
 }

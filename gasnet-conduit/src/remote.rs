@@ -220,13 +220,23 @@ impl<G: Guard> Engine<G> {
     /// `rank` is that of a process of the job.
     #[inline(always)]
     pub unsafe fn widen_puts(&self, rank: usize) -> bool {
+        // SAFETY: the rank is one of the job's.
+        unsafe { self.widen_posts(By::Any, rank) }
+    }
+
+    /// Sees to it that posts in line to a process find room again.
+    ///
+    /// # Safety
+    /// `rank` is that of a process of the job.
+    #[inline(always)]
+    pub(crate) unsafe fn widen_posts(&self, by: By, rank: usize) -> bool {
         let core = &self.core;
         if !self.guard.try_lock() {
             return false;
         }
         // SAFETY: the rank is one of the job's; the endpoint's functions know nothing of the table,
         // which this thread alone uses.
-        let region = unsafe { core.regions.last_in_line(By::Any, rank) };
+        let region = unsafe { core.regions.last_in_line(by, rank) };
         // Whatever the operation is told by.
         let is_wider = !core.rest.has(HANDLER)
             && region.is_some_and(|region| core.replies.widen(region, Context(0)));
@@ -289,10 +299,11 @@ impl<G: Guard> Engine<G> {
         }
         let _turn = self.turn_of::<TRIES>()?;
         let range = (from, bytes);
-        self.core.access::<TRIES>(By::Any, rank, range, |region, core| {
-            // SAFETY: `to` has room for the bytes until the end is told.
-            unsafe { core.replies.read(region, from, to, bytes, Context(done.0)) }
-        })
+        self.core
+            .access::<TRIES>(By::Any, rank, range, |region, core| {
+                // SAFETY: `to` has room for the bytes until the end is told.
+                unsafe { core.replies.read(region, from, to, bytes, Context(done.0)) }
+            })
     }
 
     /// Does an atomic operation on an element of a peer's memory, aligned to its size. Elements are atomic
@@ -358,17 +369,18 @@ impl<G: Guard> Engine<G> {
         }
         let _turn = self.turn_of::<TRIES>()?;
         let range = (to, datatype.bytes());
-        self.core.access::<TRIES>(By::Any, rank, range, |region, core| {
-            let word = Word {
-                region,
-                address: to,
-                operand,
-                comparand,
-                found: result,
-            };
-            // SAFETY: the result has room for an element until the end is told, or is null.
-            unsafe { core.replies.update(&[word], typed, Context(done.0)) }
-        })
+        self.core
+            .access::<TRIES>(By::Any, rank, range, |region, core| {
+                let word = Word {
+                    region,
+                    address: to,
+                    operand,
+                    comparand,
+                    found: result,
+                };
+                // SAFETY: the result has room for an element until the end is told, or is null.
+                unsafe { core.replies.update(&[word], typed, Context(done.0)) }
+            })
     }
 }
 

@@ -413,9 +413,9 @@ impl Core {
             segment.mapped = std::ptr::with_exposed_provenance_mut(key.start as usize);
         } else if self.near[rank as usize] {
             let range = (key.start, key.bytes as usize);
-            let mapped = self
-                .regions
-                .with(self, By::Any, rank, range, |region| Ok(region.mapped()));
+            let mapped =
+                self.regions
+                    .with(self, By::Any, rank, range, |region| Ok(region.mapped()));
             if let Some(mapped) = mapped.map_err(|error| Error::of_peer(rank, error))? {
                 segment.near = key.bytes;
                 segment.mapped = mapped;

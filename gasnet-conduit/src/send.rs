@@ -280,8 +280,13 @@ impl Core {
         }
         let range = (to, bytes.len());
         let mapped = if self.near[rank as usize] {
-            self.regions
-                .with(self, By::Any, rank, range, |region| Ok(region.mapped_at(to)))
+            self.regions.with(
+                self,
+                By::Any,
+                rank,
+                range,
+                |region| Ok(region.mapped_at(to)),
+            )
         } else {
             self.regions.check(rank, range).map(|()| None)
         };

@@ -25,6 +25,8 @@ static void start(int tries, uint32_t to, uint64_t at, int operation, int type, 
                   uint64_t comparand, void *result)
 {
     int code = FARREACH_AM_EAGAIN;
+    if (!tries && operation == FARREACH_AM_ADD && type == FARREACH_AM_U64)
+        code = farreach_am_device_add(am, to, at, operand, result, &done);
     while (code == FARREACH_AM_EAGAIN) {
         code = tries ? farreach_am_try_device_atomic(am, to, at, operation, type, operand, comparand,
                                                      result, &done)

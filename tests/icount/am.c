@@ -128,18 +128,25 @@ IN_TURNS(put, TURN, farreach_am_put(n, 1, to, &value, sizeof value, FARREACH_AM_
 IN_TURNS(fetch_add, FETCHES,
          farreach_am_atomic(n, 1, to, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0, &found, &ended))
 
+IN_TURNS(device_add, FETCHES, farreach_am_device_add(n, 1, to, 1, &found, &ended))
+
+/* Where an operation is counted. */
+enum { ON_NODE = 1, OVER_DEVICE = 2, BOTH = ON_NODE | OVER_DEVICE };
+
 static const struct row {
     const char *name;
+    int where;
     loop *call, *bare;
 } rows[] = {
-#define ROW(name, function) {name, call_##function, bare_##function}
-    ROW("farreach_am_request_short, no arguments", request_short),
-    ROW("farreach_am_request_short, 2 arguments", request_short_2),
-    ROW("farreach_am_request_medium 64 B", request_medium),
-    ROW("farreach_am_poll, idle", poll),
-    ROW("farreach_am_put 8 B", put),
-    /* The last one: over a device the peer's process does it, and the count depends on its turns. */
-    ROW("farreach_am_atomic, fetch-add 8 B", fetch_add),
+#define ROW(name, where, function) {name, where, call_##function, bare_##function}
+    ROW("farreach_am_request_short, no arguments", BOTH, request_short),
+    ROW("farreach_am_request_short, 2 arguments", BOTH, request_short_2),
+    ROW("farreach_am_request_medium 64 B", BOTH, request_medium),
+    ROW("farreach_am_poll, idle", BOTH, poll),
+    ROW("farreach_am_put 8 B", BOTH, put),
+    /* Over a device the peer's process does it, and the count depends on its turns. */
+    ROW("farreach_am_atomic, fetch-add 8 B", ON_NODE, fetch_add),
+    ROW("farreach_am_device_add, fetch-add 8 B", OVER_DEVICE, device_add),
 };
 
 int main(int argc, char **argv) {
@@ -162,7 +169,10 @@ int main(int argc, char **argv) {
     char target[32];
     snprintf(target, sizeof target, "%s" THREADS, argv[1]);
     struct operands none = {0};
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows - (is_far ? 1 : 0); i++)
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!(rows[i].where & (is_far ? OVER_DEVICE : ON_NODE)))
+            continue;
         count_loops(rows[i].name, target, rows[i].call, rows[i].bare, TURN, atol(argv[2]), &none);
+    }
     return 0;
 }

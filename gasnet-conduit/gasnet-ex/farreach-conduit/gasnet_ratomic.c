@@ -57,22 +57,23 @@ int gasnete_start_update(const gasnete_by_t by, gasneti_AD_t ad, gex_Rank_t rank
   gex_Rank_t jobrank = gasnete_ratomic_jobrank(gasnete_ratomic_i_tm(ad, flags), rank, flags);
   if (flags & GEX_FLAG_AD_REL) gasneti_sync_writes();
   const uint64_t there = (uint64_t)(uintptr_t)to;
-  int started;
-#define START(function) do {                                                                 \
-    started = function(gasnetc_am, jobrank, there, update.operation, type, update.operand,       \
-                       update.comparand, result, FARREACH_AM_CALLS(done));                       \
-    if (started == FARREACH_AM_EAGAIN) return started;                                           \
-    GASNETC_CHECK(#function, started);                                                           \
-  } while (0)
   const int tries = (flags & GEX_FLAG_IMMEDIATE) != 0;
-  if (by == GASNETE_BY_DEVICES) {
-    if (tries) START(farreach_am_try_device_atomic);
-    else START(farreach_am_device_atomic);
+  uint64_t *const calls = FARREACH_AM_CALLS(done);
+  int started;
+#define START(function) \
+  function(gasnetc_am, jobrank, there, update.operation, type, update.operand, update.comparand, result, calls)
+  if (by == GASNETE_BY_PROCESSORS) {
+    started = tries ? START(farreach_am_try_atomic) : START(farreach_am_atomic);
+  } else if (tries) {
+    started = START(farreach_am_try_device_atomic);
+  } else if (update.operation == FARREACH_AM_ADD && (type == FARREACH_AM_I64 || type == FARREACH_AM_U64)) {
+    started = farreach_am_device_add(gasnetc_am, jobrank, there, update.operand, result, calls);
   } else {
-    if (tries) START(farreach_am_try_atomic);
-    else START(farreach_am_atomic);
+    started = START(farreach_am_device_atomic);
   }
 #undef START
+  if_pt (started == FARREACH_AM_OK || started == FARREACH_AM_EAGAIN) return started;
+  GASNETC_CHECK(by == GASNETE_BY_DEVICES ? "farreach_am_device_atomic" : "farreach_am_atomic", started);
   if (started == FARREACH_AM_DONE && (flags & GEX_FLAG_AD_ACQ)) gasneti_sync_reads();
   return started;
 }

@@ -184,7 +184,7 @@ impl Typed {
     }
 
     /// The operation on a word that does the same.
-    pub(crate) fn native(self) -> Option<Atomic> {
+    pub fn native(self) -> Option<Atomic> {
         let is_word = matches!(self.bytes(), 4 | 8);
         let is_integer = self.datatype.is_integer();
         Some(match self.operation {

@@ -1,9 +1,13 @@
 //! Regions of peers that are reached by the device alone, those of the node too: the device does all
 //! atomic operations on them (fi_atomic(3)).
 
+#![expect(unsafe_code, reason = "the device writes words to C addresses")]
+
 use super::remote::RemoteRegion;
-use super::{Endpoint, Typed};
+use super::{Endpoint, OneWord, Typed};
 use crate::raw::address_vector::PeerIndex;
+use crate::raw::atomic::amo;
+use crate::raw::completion::Report;
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 
@@ -37,5 +41,44 @@ impl Endpoint {
         self.collect_taken(far);
         let region = RemoteRegion::beyond(found?, key, &link).of_device();
         Ok(region.refusing_if_counted())
+    }
+
+    /// Has the device do one atomic operation as [`Endpoint::update`] does, in a region that was looked
+    /// up by [`Endpoint::resolve_by_device`] and is not counted.
+    ///
+    /// # Errors
+    /// As [`Endpoint::update`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::update`].
+    pub unsafe fn update_one_by_device<R: Report>(
+        &self,
+        one: &OneWord<'_>,
+        report: R,
+    ) -> Result<(), Error> {
+        let (region, bytes) = (one.region, one.bytes);
+        let place = region.found.place(one.address);
+        let path = region.link.far().ok_or(Error::NoDevice)?;
+        one.check()?;
+        if !place.is_multiple_of(bytes as u64) {
+            return Err(Error::Misaligned);
+        }
+        if report.context().is_some() && !self.transmit().has_room() {
+            return Err(Error::Again);
+        }
+        let (operand, comparand) = one.operands;
+        let amo = amo(one.operation, operand, comparand);
+        let (found, mark) = self.place_of(one);
+        // SAFETY: `found` has room for the word until the operation is reported.
+        unsafe {
+            self.update_by_device(
+                region,
+                path,
+                (one.address, bytes),
+                amo,
+                found,
+                (mark, report),
+            )
+        }
     }
 }

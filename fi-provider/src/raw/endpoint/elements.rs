@@ -53,14 +53,30 @@ impl OneWord<'_> {
         find(Rights::ATOMIC)
     }
 
+    /// Looks whether the operation is allowed.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`].
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let check = |right| self.region.check(self.address, self.bytes, right);
+        if self.operation == Atomic::Read {
+            return check(Rights::READ);
+        }
+        if !self.found.is_null() {
+            check(Rights::READ)?;
+        }
+        check(Rights::ATOMIC)
+    }
+
     /// Whether the operation is allowed, for a word of 8 bytes.
     #[inline(always)]
     fn has_word(&self) -> bool {
-        let has = |right| self.region.find_word(self.address, right).is_some();
-        if self.operation == Atomic::Read {
-            return has(Rights::READ);
-        }
-        (self.found.is_null() || has(Rights::READ)) && has(Rights::ATOMIC)
+        let right = match self.operation {
+            Atomic::Read => Rights::READ,
+            _ => Rights::ATOMIC,
+        };
+        (self.found.is_null() || self.region.gives(Rights::READ))
+            && self.region.find_word(self.address, right).is_some()
     }
 }
 
@@ -251,7 +267,7 @@ impl Endpoint {
 
     /// The place of the word that was there, and the mark of the operation.
     #[inline(always)]
-    fn place_of(&self, one: &OneWord<'_>) -> (*mut u8, Mark) {
+    pub(super) fn place_of(&self, one: &OneWord<'_>) -> (*mut u8, Mark) {
         if one.found.is_null() {
             (self.unread.as_ptr().cast(), Mark::ATOMIC)
         } else {
@@ -270,8 +286,7 @@ impl Endpoint {
         let (region, bytes) = (one.region, size_of::<u64>());
         let (found, mark) = self.place_of(one);
         // A region that is updated in line keeps the alignment of addresses.
-        let is_aligned =
-            one.address.is_multiple_of(bytes as u64) && found.addr().is_multiple_of(bytes);
+        let is_aligned = (one.address as usize | found.addr()).is_multiple_of(bytes);
         if one.bytes != bytes || !is_aligned || !one.has_word() {
             return false;
         }

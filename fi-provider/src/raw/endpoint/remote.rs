@@ -261,11 +261,17 @@ impl RemoteRegion {
         unsafe { (*self.state).load(Ordering::Relaxed) }
     }
 
+    /// Whether it gives a right now.
+    #[inline(always)]
+    pub(crate) fn gives(&self, right: Rights) -> bool {
+        self.given_in[right.index()].is(self.state())
+    }
+
     /// The distance from the first byte of a range that may be accessed in this way, and need not be
     /// counted.
     #[inline(always)]
     pub(crate) fn find(&self, address: u64, len: usize, rights: Rights) -> Option<usize> {
-        if !self.given_in[rights.index()].is(self.state()) {
+        if !self.gives(rights) {
             return None;
         }
         let offset = self.found.offset(address, len as u64);
@@ -275,7 +281,7 @@ impl RemoteRegion {
     /// The same of a word of 8 bytes.
     #[inline(always)]
     pub(crate) fn find_word(&self, address: u64, rights: Rights) -> Option<usize> {
-        if !self.given_in[rights.index()].is(self.state()) {
+        if !self.gives(rights) {
             return None;
         }
         let offset = address.wrapping_sub(self.found.start);
@@ -289,7 +295,7 @@ impl RemoteRegion {
         if !address.is_multiple_of(size_of::<u64>() as u64) {
             return None;
         }
-        if !self.given_in[rights.index()].is(self.state()) {
+        if !self.gives(rights) {
             return None;
         }
         let offset = address.wrapping_sub(self.found.start);

@@ -2,9 +2,7 @@
 
 #![expect(unsafe_code, reason = "C functions, which take addresses")]
 
-use super::{
-    Alone, Any, Done, Engine, Error, NOT_TYPED, OK, Threads, atomic, ended, fail, typed,
-};
+use super::{Alone, Any, Done, Engine, Error, NOT_TYPED, OK, Threads, atomic, ended, fail, typed};
 use gasnet_conduit::{Guard, OfWord};
 use std::ffi::c_int;
 
@@ -22,6 +20,9 @@ static OF_WORDS: [Option<OfWord>; 11] = [
     Some(OfWord::Swap),
     Some(OfWord::CompareSwap),
 ];
+
+/// FARREACH_AM_ADD.
+const ADD: c_int = 2;
 
 /// The types of 8 bytes that have such operations, by their numbers in farreach_am.h.
 const I64: c_int = 2;
@@ -47,8 +48,60 @@ unsafe fn otherwise<G: Guard, const TRIES: bool>(
     ended(unsafe { (*am).device_atomic::<TRIES>(rank, to, &atomic, Done::new(done)) })
 }
 
+/// Does as `farreach_am_device_add` where few instructions do not, or do once there is room.
+///
+/// # Safety
+/// As the C function.
+#[inline(never)]
+unsafe fn add_otherwise<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    to: u64,
+    operand: u64,
+    result: *mut u8,
+    done: *mut u64,
+) -> c_int {
+    // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
+    unsafe {
+        let (place, operands) = ((rank as usize, to), (operand, 0));
+        if rank < (*am).ranks()
+            && (*am).widen_device_words(rank as usize)
+            && (*am).device_word_now(place, OfWord::Add, operands, result, Done::new(done))
+        {
+            return OK;
+        }
+        otherwise::<_, false>(am, (rank, to), (ADD, U64), operands, result, done)
+    }
+}
+
 macro_rules! functions {
-    ($guard:ty: $($name:ident $tries:literal)+) => {$(
+    ($guard:ty: $add:ident $($name:ident $tries:literal)+) => {
+        /// Has the device add to a word of 8 bytes of a process's memory.
+        ///
+        /// # Safety
+        /// `result` is null or has room for the word, and `done` stays, as farreach_am.h says.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $add(
+            am: *const Engine<$guard>,
+            rank: u32,
+            to: u64,
+            operand: u64,
+            result: *mut u8,
+            done: *mut u64,
+        ) -> c_int {
+            let (place, operands) = ((rank as usize, to), (operand, 0));
+            // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
+            unsafe {
+                if rank < (*am).ranks()
+                    && (*am).device_word_now(place, OfWord::Add, operands, result, Done::new(done))
+                {
+                    return OK;
+                }
+                add_otherwise(am, rank, to, operand, result, done)
+            }
+        }
+
+        $(
         /// Has the device do an atomic operation on an element of a process's memory.
         ///
         /// # Safety
@@ -85,8 +138,8 @@ macro_rules! functions {
     )+};
 }
 
-functions! { Alone: farreach_am_device_atomic false farreach_am_try_device_atomic true }
-functions! { Threads: farreach_am_device_atomic_threads false
+functions! { Alone: farreach_am_device_add farreach_am_device_atomic false farreach_am_try_device_atomic true }
+functions! { Threads: farreach_am_device_add_threads farreach_am_device_atomic_threads false
 farreach_am_try_device_atomic_threads true }
 
 /// Returns whether the devices of all processes do an operation on elements of a type, 1 or 0.
@@ -101,6 +154,7 @@ pub(crate) unsafe extern "C" fn farreach_am_device_does(
 ) -> c_int {
     let typed = typed(operation, datatype);
     // SAFETY: the engine is open.
-    typed.is_some_and(|(operation, datatype)| unsafe { (*am).device_does(operation, datatype) })
+    typed
+        .is_some_and(|(operation, datatype)| unsafe { (*am).device_does(operation, datatype) })
         .into()
 }
