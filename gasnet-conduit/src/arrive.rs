@@ -10,7 +10,7 @@ use crate::engine::{BACKLOG, CLOSING, Core, HANDLER};
 use crate::message::{Category, Message};
 use crate::segment::By;
 use crate::send::Parts;
-use crate::wire::{Header, MOST_ARGS};
+use crate::wire::Header;
 use fi_provider::raw::completion::Context;
 use fi_provider::raw::endpoint::Lying;
 use fi_provider::raw::error as raw;
@@ -18,6 +18,7 @@ use fi_shm::copy;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Whether a message may be replied to: the engine's part of [`Message`].
@@ -26,8 +27,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 pub(crate) struct Reply {
     core: *const Core,
     /// It is a request, and no reply was sent.
-    is_due: Cell<bool>,
-    rest: [u64; 2],
+    /// A whole word, so that the message is made by stores alone.
+    is_due: Cell<u64>,
+    rest: MaybeUninit<[u64; 2]>,
 }
 
 /// Takes a request.
@@ -37,7 +39,7 @@ pub(crate) struct Reply {
 pub(crate) unsafe fn take_request(core: *const (), lying: Lying) -> bool {
     // SAFETY: the engine is there, as its endpoint is.
     let core = unsafe { &*core.cast::<Core>() };
-    core.take(lying, false)
+    core.take::<false>(&lying)
 }
 
 /// Takes a reply.
@@ -47,7 +49,7 @@ pub(crate) unsafe fn take_request(core: *const (), lying: Lying) -> bool {
 pub(crate) unsafe fn take_reply(core: *const (), lying: Lying) -> bool {
     // SAFETY: the engine is there, as its endpoint is.
     let core = unsafe { &*core.cast::<Core>() };
-    core.take(lying, true)
+    core.take::<true>(&lying)
 }
 
 /// A payload in this process.
@@ -55,65 +57,65 @@ type Payload = (*mut u8, usize);
 
 impl Core {
     /// Handles a message; false where it has to wait. Drops those that come when the engine is closed.
-    fn take(&self, lying: Lying, is_reply: bool) -> bool {
-        let Some(source) = lying.source.filter(|_| !self.rest.has(CLOSING)) else {
+    #[inline(always)]
+    fn take<const IS_REPLY: bool>(&self, lying: &Lying) -> bool {
+        let Some(source) = lying.source else {
             return true;
         };
-        if !is_reply && self.rest.has(BACKLOG) && self.backlog.is_of(source) {
-            return false;
+        let against = if IS_REPLY { CLOSING } else { CLOSING | BACKLOG };
+        if self.rest.has(against) {
+            if self.rest.has(CLOSING) {
+                return true;
+            }
+            if self.backlog.is_of(source) {
+                return false;
+            }
         }
-        let mut args = [0_u64; MOST_ARGS / 2];
-        let Some((header, payload, to)) = self.split(&lying, &mut args) else {
+        let Some((header, args, payload)) = self.split(lying) else {
             self.end_job(format_args!("a message of rank {source} makes no sense"));
         };
-        if let Some(to) = to {
-            // SAFETY: `split` has found that the bytes lie in memory that peers may write; the payload is
-            // of the message.
-            unsafe { copy::copy(to, payload.0, payload.1) };
-        }
-        let place = if is_reply { At::Replies } else { At::Requests };
-        let payload = (to.unwrap_or(payload.0), payload.1);
-        let from = (source, is_reply, place);
+        let place = if IS_REPLY { At::Replies } else { At::Requests };
+        let from = (source, IS_REPLY, place);
         // SAFETY: there are as many arguments, and the payload is the message's or in memory of this
         // process that peers may write.
-        unsafe { self.handle(from, header, args.as_ptr().cast(), payload) };
+        unsafe { self.handle(from, header, args, payload) };
         true
     }
 
-    /// Finds header, arguments and payload of a message; and where the payload goes, if it is to be
-    /// stored.
+    /// Finds header, arguments and payload of a message, all where they lie; stores a payload that is to
+    /// be stored.
     #[inline(always)]
-    fn split(
-        &self,
-        lying: &Lying,
-        args: &mut [u64; MOST_ARGS / 2],
-    ) -> Option<(Header, Payload, Option<*mut u8>)> {
+    fn split(&self, lying: &Lying) -> Option<(Header, *const u32, Payload)> {
         let header = Header::of_word(word(lying, 0)?)?;
-        let mut at = 8;
-        let to = if header.category == Category::Long {
-            let to = word(lying, at)?;
-            at += 8;
-            to
-        } else {
-            0
-        };
-        for pair in &mut args[..usize::from(header.args).div_ceil(2)] {
-            *pair = word(lying, at)?;
-            at += 8;
+        let is_long = header.category == Category::Long;
+        let args_at = if is_long { 16 } else { 8 };
+        let at = args_at + usize::from(header.args).next_multiple_of(2) * size_of::<u32>();
+        if at > lying.len.next_multiple_of(8) {
+            return None;
         }
+        let args = lying.bytes.wrapping_add(args_at).cast_const().cast();
         let carried = (lying.bytes.wrapping_add(at), lying.len.saturating_sub(at));
-        match header.category {
-            Category::Short => Some((header, (std::ptr::null_mut(), 0), None)),
-            Category::Medium => Some((header, carried, None)),
-            Category::Long => {
-                let place = std::ptr::with_exposed_provenance_mut(to as usize);
-                if !header.is_carried {
-                    return Some((header, (place, header.bytes as usize), None));
-                }
-                let is_there = self.regions.has(to, carried.1 as u64);
-                is_there.then_some((header, carried, Some(place)))
-            }
+        let payload = match header.category {
+            Category::Short => (std::ptr::null_mut(), 0),
+            Category::Medium => carried,
+            Category::Long => self.stored(header, word(lying, 8)?, carried)?,
+        };
+        Some((header, args, payload))
+    }
+
+    /// The payload of a long message, at `to`; stores it there if it has come with the message.
+    fn stored(&self, header: Header, to: u64, carried: Payload) -> Option<Payload> {
+        let place = std::ptr::with_exposed_provenance_mut(to as usize);
+        if !header.is_carried {
+            return Some((place, header.bytes as usize));
         }
+        let (bytes, len) = carried;
+        if !self.regions.has(to, len as u64) {
+            return None;
+        }
+        // SAFETY: the bytes at `to` lie in memory that peers may write; the payload is the message's.
+        unsafe { copy::copy(place, bytes, len) };
+        Some((place, len))
     }
 
     /// Calls the handler of a message.
@@ -148,8 +150,8 @@ impl Core {
             is_reply: is_reply.into(),
             reply: Reply {
                 core: self,
-                is_due: Cell::new(!is_reply),
-                rest: [0; 2],
+                is_due: Cell::new(u64::from(!is_reply)),
+                rest: MaybeUninit::uninit(),
             },
         };
         let before = self.running.begin(at);
@@ -229,7 +231,7 @@ impl Message {
     /// to.
     #[inline(always)]
     pub(crate) fn take_reply(&self) -> Option<&Core> {
-        if !self.reply.is_due.replace(false) {
+        if self.reply.is_due.replace(0) == 0 {
             return None;
         }
         // SAFETY: the engine has made the message, and is there during the handler.
@@ -310,6 +312,19 @@ fn is_this(thread: usize) -> bool {
 }
 
 /// A number that no other thread has.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn this_thread() -> usize {
+    let pointer: usize;
+    // SAFETY: loads the thread pointer, which lies at its own address (System V ABI, AMD64, 3.4.6).
+    unsafe {
+        std::arch::asm!("mov {}, fs:0", out(reg) pointer, options(pure, readonly, nostack, preserves_flags));
+    }
+    pointer
+}
+
+/// A number that no other thread has.
+#[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 fn this_thread() -> usize {
     thread_local!(static HERE: u8 = const { 0 });

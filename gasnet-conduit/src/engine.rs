@@ -136,7 +136,7 @@ impl Rest {
         let others = self.busy.get() & !thing;
         self.busy
             .set(if is_there { others | thing } else { others });
-        // What calls in handlers look at is for the handlers' thread alone.
+        // The byte that calls in handlers look at is for the thread of the handlers alone.
         if thing != HANDLER {
             self.show();
         }

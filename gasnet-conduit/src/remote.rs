@@ -237,7 +237,7 @@ impl<G: Guard> Engine<G> {
         // SAFETY: the rank is one of the job's; the endpoint's functions know nothing of the table,
         // which this thread alone uses.
         let region = unsafe { core.regions.last_in_line(by, rank) };
-        // Whatever the operation is told by.
+        // The report makes no difference here.
         let is_wider = !core.rest.has(HANDLER)
             && region.is_some_and(|region| core.replies.widen(region, Context(0)));
         // SAFETY: locked above.

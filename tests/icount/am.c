@@ -130,6 +130,31 @@ IN_TURNS(fetch_add, FETCHES,
 
 IN_TURNS(device_add, FETCHES, farreach_am_device_add(n, 1, to, 1, &found, &ended))
 
+/* Polls of the end that takes requests, which handle one request each, and the handler. */
+static NOINLINE void icount_uncounted_request(void) {
+    OK(farreach_am_request_short(near, 1, HANDLER, NULL, 0));
+    if (kick)
+        kick();
+}
+static NOINLINE void call_handle(long rounds, const struct operands *o) {
+    (void)o;
+    farreach_am_t *f = far;
+    for (long i = 0; i < rounds; i++) {
+        icount_uncounted_request();
+        if (__builtin_expect(farreach_am_poll(f) < 0, 0))
+            __builtin_trap();
+    }
+}
+static NOINLINE void bare_handle(long rounds, const struct operands *o) {
+    (void)o;
+    farreach_am_t *f = far;
+    for (long i = 0; i < rounds; i++) {
+        icount_uncounted_request();
+        icount_uncounted_turn();
+    }
+    USED(f);
+}
+
 /* Where an operation is counted. */
 enum { ON_NODE = 1, OVER_DEVICE = 2, BOTH = ON_NODE | OVER_DEVICE };
 
@@ -143,6 +168,8 @@ static const struct row {
     ROW("farreach_am_request_short, 2 arguments", BOTH, request_short_2),
     ROW("farreach_am_request_medium 64 B", BOTH, request_medium),
     ROW("farreach_am_poll, idle", BOTH, poll),
+    /* Over a device the turn of the software device would be counted. */
+    ROW("farreach_am_poll, a short request", ON_NODE, handle),
     ROW("farreach_am_put 8 B", BOTH, put),
     /* Over a device the peer's process does it, and the count depends on its turns. */
     ROW("farreach_am_atomic, fetch-add 8 B", ON_NODE, fetch_add),
