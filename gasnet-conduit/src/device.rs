@@ -2,10 +2,10 @@
 
 #![expect(unsafe_code, reason = "the device writes results to C addresses")]
 
-use crate::engine::{Core, Engine, HANDLER};
+use crate::engine::{Core, Engine};
 use crate::error::Error;
 use crate::lock::Guard;
-use crate::remote::{Atomic, Done, Ended};
+use crate::remote::{Atomic, Done, Ended, on_last_in_line};
 use crate::segment::By;
 use fi_job::Job;
 use fi_provider::raw::completion::Context;
@@ -142,15 +142,12 @@ impl<G: Guard> Engine<G> {
         result: *mut u8,
         done: Done,
     ) -> bool {
-        let core = &self.core;
-        if !self.guard.try_lock() {
-            return false;
-        }
-        // SAFETY: the rank is one of the job's; the endpoint's functions know nothing of the table,
-        // which this thread alone uses.
-        let region = unsafe { core.regions.last_in_line(By::Device, rank) };
-        let is_posted = match region {
-            Some(region) if !core.rest.has(HANDLER) => {
+        // The device's progress tells of its end: ENDED need not be set.
+        let report = Context(done.0);
+        // SAFETY: the rank is one of the job's; the result has room for a word until the end is told, or is
+        // null, and updates of the region are in line.
+        unsafe {
+            on_last_in_line!(self, By::Device, rank, |endpoint, region| {
                 let word = OneWord {
                     region,
                     address: to,
@@ -159,16 +156,9 @@ impl<G: Guard> Engine<G> {
                     operands,
                     found: result,
                 };
-                // The device's progress tells of its end: ENDED need not be set.
-                // SAFETY: the result has room for a word until the end is told, or is null; updates of the
-                // region are in line.
-                unsafe { core.replies.update_word_in_line(&word, Context(done.0)) }
-            }
-            _ => false,
-        };
-        // SAFETY: locked above.
-        unsafe { self.guard.unlock() };
-        is_posted
+                endpoint.update_word_in_line(&word, report)
+            })
+        }
     }
 
     /// Sees to it that [`Engine::device_word_now`] finds room again, if it declined for that. Returns

@@ -89,6 +89,33 @@ pub struct Atomic {
     pub result: *mut u8,
 }
 
+/// Has the endpoint for accesses post to the region of process `$rank` that was accessed last, if posts to
+/// it are in line ([`Regions::last_in_line`]): by an expression that looks up no region. False where there is
+/// none, another thread has the turn, or a handler runs. In line, as a closure of this size is not.
+///
+/// [`Regions::last_in_line`]: crate::segment::Regions::last_in_line
+macro_rules! on_last_in_line {
+    ($engine:expr, $by:expr, $rank:expr, |$endpoint:ident, $region:ident| $post:expr) => {{
+        let engine = $engine;
+        let core = &engine.core;
+        if !engine.guard.try_lock() {
+            return false;
+        }
+        // The functions of the endpoint know nothing of the table, which this thread alone uses.
+        let is_posted = match core.regions.last_in_line($by, $rank) {
+            Some($region) if !core.rest.has($crate::engine::HANDLER) => {
+                let $endpoint = &core.replies;
+                $post
+            }
+            _ => false,
+        };
+        // Locked above.
+        engine.guard.unlock();
+        is_posted
+    }};
+}
+pub(crate) use on_last_in_line;
+
 impl<G: Guard> Engine<G> {
     /// Writes bytes to a peer's memory. A put that is complete is visible there.
     ///
@@ -192,25 +219,15 @@ impl<G: Guard> Engine<G> {
     /// `rank` is that of a process of the job, and `from` holds the bytes.
     #[inline(always)]
     pub unsafe fn put_word_now(&self, rank: usize, to: u64, from: *const u8, done: Done) -> bool {
-        let core = &self.core;
-        if !self.guard.try_lock() {
-            return false;
+        // The device's progress tells of its end: ENDED need not be set.
+        let report = Context(done.0);
+        // SAFETY: the rank is one of the job's; `from` holds the bytes, and posts to the region are in
+        // line.
+        unsafe {
+            on_last_in_line!(self, By::Any, rank, |endpoint, region| {
+                endpoint.write_word_resolved(region, to, from, report)
+            })
         }
-        // SAFETY: the rank is one of the job's; the endpoint's functions know nothing of the table,
-        // which this thread alone uses.
-        let region = unsafe { core.regions.last_in_line(By::Any, rank) };
-        let is_posted = match region {
-            Some(region) if !core.rest.has(HANDLER) => {
-                // The device's progress tells of its end: ENDED need not be set.
-                let report = Context(done.0);
-                // SAFETY: `from` holds the bytes, and posts to the region are in line.
-                unsafe { (core.replies).write_word_resolved(region, to, from, report) }
-            }
-            _ => false,
-        };
-        // SAFETY: locked above.
-        unsafe { self.guard.unlock() };
-        is_posted
     }
 
     /// Sees to it that [`Engine::put_word_now`] finds room again, if it declined for that. Returns false
@@ -230,19 +247,13 @@ impl<G: Guard> Engine<G> {
     /// `rank` is that of a process of the job.
     #[inline(always)]
     pub(crate) unsafe fn widen_posts(&self, by: By, rank: usize) -> bool {
-        let core = &self.core;
-        if !self.guard.try_lock() {
-            return false;
+        // SAFETY: the rank is one of the job's.
+        unsafe {
+            // The report makes no difference here.
+            on_last_in_line!(self, by, rank, |endpoint, region| {
+                endpoint.widen(region, Context(0))
+            })
         }
-        // SAFETY: the rank is one of the job's; the endpoint's functions know nothing of the table,
-        // which this thread alone uses.
-        let region = unsafe { core.regions.last_in_line(by, rank) };
-        // The report makes no difference here.
-        let is_wider = !core.rest.has(HANDLER)
-            && region.is_some_and(|region| core.replies.widen(region, Context(0)));
-        // SAFETY: locked above.
-        unsafe { self.guard.unlock() };
-        is_wider
     }
 
     /// Reads bytes of a peer's memory.

@@ -130,30 +130,10 @@ IN_TURNS(fetch_add, FETCHES,
 
 IN_TURNS(device_add, FETCHES, farreach_am_device_add(n, 1, to, 1, &found, &ended))
 
-/* Polls of the end that takes requests, which handle one request each, and the handler. */
 static NOINLINE void icount_uncounted_request(void) {
     OK(farreach_am_request_short(near, 1, HANDLER, NULL, 0));
-    if (kick)
-        kick();
 }
-static NOINLINE void call_handle(long rounds, const struct operands *o) {
-    (void)o;
-    farreach_am_t *f = far;
-    for (long i = 0; i < rounds; i++) {
-        icount_uncounted_request();
-        if (__builtin_expect(farreach_am_poll(f) < 0, 0))
-            __builtin_trap();
-    }
-}
-static NOINLINE void bare_handle(long rounds, const struct operands *o) {
-    (void)o;
-    farreach_am_t *f = far;
-    for (long i = 0; i < rounds; i++) {
-        icount_uncounted_request();
-        icount_uncounted_turn();
-    }
-    USED(f);
-}
+IN_TURNS(handle, 1, (icount_uncounted_request(), farreach_am_poll(far)))
 
 /* Where an operation is counted. */
 enum { ON_NODE = 1, OVER_DEVICE = 2, BOTH = ON_NODE | OVER_DEVICE };

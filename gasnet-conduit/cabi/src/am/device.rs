@@ -48,6 +48,28 @@ unsafe fn otherwise<G: Guard, const TRIES: bool>(
     ended(unsafe { (*am).device_atomic::<TRIES>(rank, to, &atomic, Done::new(done)) })
 }
 
+/// Starts an addition by few instructions, and calls nothing. Returns false where that is not possible, and
+/// has done nothing.
+///
+/// # Safety
+/// As `farreach_am_device_add`.
+#[inline(always)]
+unsafe fn add_now<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    to: u64,
+    operand: u64,
+    result: *mut u8,
+    done: *mut u64,
+) -> bool {
+    let (place, operands) = ((rank as usize, to), (operand, 0));
+    // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
+    unsafe {
+        rank < (*am).ranks()
+            && (*am).device_word_now(place, OfWord::Add, operands, result, Done::new(done))
+    }
+}
+
 /// Does as `farreach_am_device_add` where few instructions do not, or do once there is room.
 ///
 /// # Safety
@@ -63,14 +85,13 @@ unsafe fn add_otherwise<G: Guard>(
 ) -> c_int {
     // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
     unsafe {
-        let (place, operands) = ((rank as usize, to), (operand, 0));
         if rank < (*am).ranks()
             && (*am).widen_device_words(rank as usize)
-            && (*am).device_word_now(place, OfWord::Add, operands, result, Done::new(done))
+            && add_now(am, rank, to, operand, result, done)
         {
             return OK;
         }
-        otherwise::<_, false>(am, (rank, to), (ADD, U64), operands, result, done)
+        otherwise::<_, false>(am, (rank, to), (ADD, U64), (operand, 0), result, done)
     }
 }
 
@@ -89,12 +110,9 @@ macro_rules! functions {
             result: *mut u8,
             done: *mut u64,
         ) -> c_int {
-            let (place, operands) = ((rank as usize, to), (operand, 0));
-            // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
+            // SAFETY: the engine is open; the rest is the caller's promise.
             unsafe {
-                if rank < (*am).ranks()
-                    && (*am).device_word_now(place, OfWord::Add, operands, result, Done::new(done))
-                {
+                if add_now(am, rank, to, operand, result, done) {
                     return OK;
                 }
                 add_otherwise(am, rank, to, operand, result, done)
