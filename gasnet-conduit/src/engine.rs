@@ -352,6 +352,17 @@ impl<G: Guard> Engine<G> {
         self.core.tell_failure()
     }
 
+    /// Does as [`Engine::poll`] where [`Engine::is_at_rest`] has just returned false.
+    ///
+    /// # Errors
+    /// As [`Engine::poll`].
+    #[inline]
+    pub fn attend(&self) -> Result<(), Error> {
+        let _turn = self.turn()?;
+        self.core.work();
+        self.core.tell_failure()
+    }
+
     /// Polls until `is_done` returns true.
     ///
     /// # Errors

@@ -459,6 +459,7 @@ impl Core {
     }
 
     /// Starts an operation on a peer's memory, and waits for room if need be and not with `TRIES`.
+    #[inline(always)]
     pub(crate) fn access<const TRIES: bool>(
         &self,
         by: By,

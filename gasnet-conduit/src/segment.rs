@@ -208,6 +208,7 @@ impl Regions {
     }
 
     /// Calls `act` with the region of a peer that has these bytes.
+    #[inline(always)]
     pub(crate) fn with<T>(
         &self,
         core: &Core,

@@ -4,12 +4,14 @@
 use super::{Done, Engine, Guard, OK, REUSE, Sent, Source, Way, Word, code, ended, slice};
 use std::ffi::c_int;
 
+/// Polls where there is something to do.
+///
 /// # Safety
 /// As the C function of this name: as for all of these.
 #[inline(never)]
 pub(super) unsafe fn poll<G: Guard>(am: *const Engine<G>) -> c_int {
     // SAFETY: the engine is open.
-    code(unsafe { (*am).poll() })
+    code(unsafe { (*am).attend() })
 }
 
 /// Sends a short request without arguments.
