@@ -230,13 +230,31 @@ impl<G: Guard> Engine<G> {
         }
     }
 
-    /// Sees to it that [`Engine::put_word_now`] finds room again, if it declined for that. Returns false
-    /// where it would do so again.
+    /// Starts a get of 8 bytes as [`Engine::put_word_now`] starts a put.
+    ///
+    /// # Safety
+    /// `rank` is that of a process of the job; `to` has room for the bytes, and is nobody else's until the
+    /// get is complete.
+    #[inline(always)]
+    pub unsafe fn get_word_now(&self, rank: usize, to: *mut u8, from: u64, done: Done) -> bool {
+        // As for a put, ENDED need not be set.
+        let report = Context(done.0);
+        // SAFETY: the rank is one of the job's; `to` has room for the bytes until the end is told, and posts
+        // to the region are in line.
+        unsafe {
+            on_last_in_line!(self, By::Any, rank, |endpoint, region| {
+                endpoint.read_word_in_line(region, from, to, report)
+            })
+        }
+    }
+
+    /// Sees to it that [`Engine::put_word_now`] and [`Engine::get_word_now`] find room again, if one of them
+    /// declined for that. Returns false where it would do so again.
     ///
     /// # Safety
     /// `rank` is that of a process of the job.
     #[inline(always)]
-    pub unsafe fn widen_puts(&self, rank: usize) -> bool {
+    pub unsafe fn widen_words(&self, rank: usize) -> bool {
         // SAFETY: the rank is one of the job's.
         unsafe { self.widen_posts(By::Any, rank) }
     }

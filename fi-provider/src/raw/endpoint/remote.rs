@@ -31,7 +31,7 @@ pub struct RemoteRegion {
     /// The first byte, as mapped here; null where it is not.
     pub(crate) mapped: *mut u8,
     /// The link's path over a device, where posts are in line by a connected queue; else null.
-    pub(super) in_line: *const FarPath,
+    pub(crate) in_line: *const FarPath,
     /// The same, where atomic operations are the device's, and addresses are aligned where their
     /// words are.
     pub(super) updated_in_line: *const FarPath,

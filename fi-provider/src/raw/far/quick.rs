@@ -10,6 +10,7 @@ use super::path::FarPath;
 use crate::device::amo::{Amo, entry};
 use crate::raw::completion::{Counted, Report};
 use crate::raw::endpoint::{Endpoint, RemoteRegion};
+use crate::raw::rights::Rights;
 use fi_mlx5::remote::Segment;
 use fi_mlx5::route::Route;
 
@@ -208,6 +209,25 @@ impl Endpoint {
         path.log.note(block, mark, len as u32, report);
         self.note_entry(path, report);
         true
+    }
+
+    /// Reads 8 bytes as [`Endpoint::read`] does, by a post in line. Returns false where that is not possible
+    /// at once, and has done nothing. Calls nothing.
+    ///
+    /// # Safety
+    /// As [`Endpoint::read`]; [`RemoteRegion::is_in_line`] of the region.
+    #[inline(always)]
+    pub unsafe fn read_word_in_line<R: Report>(
+        &self,
+        region: &RemoteRegion,
+        address: u64,
+        dest: *mut u8,
+        report: R,
+    ) -> bool {
+        // SAFETY: `dest` has room for the bytes until the operation is reported; posts to the region are in
+        // line, so that its link, which it holds, has the path.
+        region.find_word(address, Rights::READ).is_some()
+            && unsafe { self.read_word_quickly(region, &*region.in_line, address, dest, report) }
     }
 
     /// Reads a word of 8 bytes by a connected queue.

@@ -326,7 +326,7 @@ unsafe fn put_otherwise<G: Guard>(
     // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
     unsafe {
         let is_word = bytes == size_of::<u64>() && rank < (*am).ranks();
-        if is_word && (*am).widen_puts(rank as usize) {
+        if is_word && (*am).widen_words(rank as usize) {
             return put(am, rank, to, from, bytes, flags, done);
         }
         if (*am).put_beyond_now(rank, to, (from, bytes), Done::new(done)) {
@@ -353,6 +353,38 @@ pub(super) unsafe fn get<G: Guard>(
     bytes: usize,
     done: *mut u64,
 ) -> c_int {
-    // SAFETY: the engine is open; the rest is the caller's promise.
-    ended(unsafe { (*am).get(rank, (to, bytes), from, Done::new(done)) })
+    // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
+    unsafe {
+        let is_word = bytes == size_of::<u64>() && rank < (*am).ranks();
+        if is_word && (*am).get_word_now(rank as usize, to, from, Done::new(done)) {
+            return OK;
+        }
+        get_otherwise(am, rank, to, from, bytes, done)
+    }
+}
+
+/// As [`get`], where that has found no room in few instructions.
+///
+/// # Safety
+/// As [`get`].
+#[inline(never)]
+unsafe fn get_otherwise<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    to: *mut u8,
+    from: u64,
+    bytes: usize,
+    done: *mut u64,
+) -> c_int {
+    // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
+    unsafe {
+        let is_word = bytes == size_of::<u64>() && rank < (*am).ranks();
+        if is_word
+            && (*am).widen_words(rank as usize)
+            && (*am).get_word_now(rank as usize, to, from, Done::new(done))
+        {
+            return OK;
+        }
+        ended((*am).get(rank, (to, bytes), from, Done::new(done)))
+    }
 }

@@ -131,7 +131,7 @@ impl Transfer {
         }
     }
 
-    /// Starts a put, or a get, for a routine: a put of a few bytes by few instructions.
+    /// Starts a put, or a get, for a routine: a put of a few bytes, or a get of 8, by few instructions.
     ///
     /// # Safety
     /// The memory here is there until the end, or the return if the source is to be reused.
@@ -151,7 +151,30 @@ impl Transfer {
             {
                 return Ended::Later;
             }
+            if which == GETS && self.get_word::<G>(operations) {
+                return Ended::Later;
+            }
             self.start_any::<G>(routine, which, source, operations)
+        }
+    }
+
+    /// Starts a get of 8 bytes over the device by few instructions. Returns false where it is no such one, or
+    /// that is not possible, and has done nothing.
+    ///
+    /// # Safety
+    /// As [`Transfer::start`].
+    #[inline(always)]
+    unsafe fn get_word<G: Mode>(self, operations: &Operations) -> bool {
+        let engine = engine::<G>();
+        if self.bytes != size_of::<u64>() || self.node >= engine.ranks() {
+            return false;
+        }
+        let (node, here) = (self.node as usize, self.here);
+        // SAFETY: the node is one of the job's; the caller's promise of the memory; handles are given back
+        // when all is done.
+        unsafe {
+            let get = || engine.get_word_now(node, here, self.there, operations.done(GETS));
+            get() || engine.widen_words(node) && get()
         }
     }
 
@@ -339,7 +362,7 @@ unsafe fn put_word_otherwise<G: Mode>(
     own: Handle,
 ) {
     // SAFETY: the engine is there, and the node one of the job's.
-    if unsafe { (*am.cast::<Engine<G>>()).widen_puts(node as usize) }
+    if unsafe { (*am.cast::<Engine<G>>()).widen_words(node as usize) }
         // SAFETY: `am` is the engine, `node` a node of the job, and `own` are the operations of this
         // thread, as the caller has them.
         && unsafe { put_word_now::<G>(node, dest, word, am, own) }
