@@ -124,6 +124,7 @@ enum {
 #define farreach_am_request_long farreach_am_request_long_threads
 #define farreach_am_attach farreach_am_attach_threads
 #define farreach_am_put farreach_am_put_threads
+#define farreach_am_put_word farreach_am_put_word_threads
 #define farreach_am_get farreach_am_get_threads
 #define farreach_am_atomic farreach_am_atomic_threads
 #define farreach_am_expose farreach_am_expose_threads
@@ -239,6 +240,8 @@ int farreach_am_put(farreach_am_t *am, uint32_t rank, uint64_t to, const void *f
                     uint32_t flags, uint64_t *done);
 int farreach_am_get(farreach_am_t *am, uint32_t rank, void *to, uint64_t from, size_t bytes,
                     uint64_t *done);
+/* Puts the 8 bytes of a word, as it lies in memory, by fewer instructions over a device. */
+int farreach_am_put_word(farreach_am_t *am, uint32_t rank, uint64_t to, uint64_t word, uint64_t *done);
 
 /* Does an atomic operation on an element of a peer's segment, aligned to its size; operand is that
  * of the operation, comparand of FARREACH_AM_COMPARE_SWAP alone; both in the lower bytes. The value

@@ -64,6 +64,12 @@ static void *life(void *number)
         done = 0;
         wait_for(farreach_am_get(am, to, back, place, len, &done), &done);
         CHECK(memcmp(bytes, back, len) == 0);
+        uint64_t word = (uint64_t)round << 32 | wish.thread, found = 0;
+        done = 0;
+        wait_for(farreach_am_put_word(am, to, place, word, &done), &done);
+        done = 0;
+        wait_for(farreach_am_get(am, to, &found, place, sizeof found, &done), &done);
+        CHECK(found == word);
         done = 0;
         int result = farreach_am_atomic(am, to, start, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0, NULL,
                                         &done);

@@ -39,6 +39,8 @@ int main(int argc, char **argv)
             "no such rank");
     refused(farreach_am_put(am, other, start + 4089, &value, 8, 0, &done), FARREACH_AM_ERANGE,
             "segment");
+    refused(farreach_am_put_word(am, ranks, start, 1, &done), FARREACH_AM_EINVAL, "no such rank");
+    refused(farreach_am_put_word(am, other, start + 4089, 1, &done), FARREACH_AM_ERANGE, "segment");
     refused(farreach_am_get(am, other, &value, start - 1, 8, &done), FARREACH_AM_ERANGE, "segment");
     refused(farreach_am_atomic(am, other, start, FARREACH_AM_AND, FARREACH_AM_FLOAT, 0, 0, NULL,
             &done),

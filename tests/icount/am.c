@@ -125,6 +125,7 @@ IN_TURNS(request_short_2, TURN, farreach_am_request_short(n, 1, HANDLER, (const 
 IN_TURNS(request_medium, TURN, farreach_am_request_medium(n, 1, HANDLER, payload, PAYLOAD, NULL, 0))
 IN_TURNS(poll, TURN, farreach_am_poll(n))
 IN_TURNS(put, TURN, farreach_am_put(n, 1, to, &value, sizeof value, FARREACH_AM_REUSE, &ended))
+IN_TURNS(put_word, TURN, farreach_am_put_word(n, 1, to, value, &ended))
 IN_TURNS(get, FETCHES, farreach_am_get(n, 1, &found, to, sizeof found, &ended))
 IN_TURNS(fetch_add, FETCHES,
          farreach_am_atomic(n, 1, to, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0, &found, &ended))
@@ -152,6 +153,7 @@ static const struct row {
     /* Over a device the turn of the software device would be counted. */
     ROW("farreach_am_poll, a short request", ON_NODE, handle),
     ROW("farreach_am_put 8 B", BOTH, put),
+    ROW("farreach_am_put_word", BOTH, put_word),
     ROW("farreach_am_get 8 B", BOTH, get),
     /* Over a device the peer's process does it, and the count depends on its turns. */
     ROW("farreach_am_atomic, fetch-add 8 B", ON_NODE, fetch_add),

@@ -174,7 +174,7 @@ fn atomic(
 
 macro_rules! functions {
     ($guard:ty: $open:ident $close:ident $poll:ident $wait:ident $short:ident $medium:ident $long:ident
-     $attach:ident $put:ident $get:ident $atomic:ident $expose:ident $conceal:ident $learn:ident
+     $attach:ident $put:ident $put_word:ident $get:ident $atomic:ident $expose:ident $conceal:ident $learn:ident
      $forget:ident $leave:ident $depart:ident) => {
         /// Opens the engine of this process.
         ///
@@ -338,6 +338,30 @@ macro_rules! functions {
             unsafe { slow::put(am, rank, to, from, bytes, flags, done) }
         }
 
+        /// Writes 8 bytes, by value, to a peer's memory.
+        ///
+        /// # Safety
+        /// `done` stays, as farreach_am.h says.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $put_word(
+            am: *const Engine<$guard>,
+            rank: u32,
+            to: u64,
+            word: u64,
+            done: *mut u64,
+        ) -> c_int {
+            let from = (&raw const word).cast();
+            // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
+            unsafe {
+                if rank < (*am).ranks()
+                    && (*am).put_word_now(rank as usize, to, from, Done::new(done))
+                {
+                    return OK;
+                }
+                slow::put_word(am, rank, to, word, done)
+            }
+        }
+
         /// Reads bytes of a peer's memory.
         ///
         /// # Safety
@@ -462,13 +486,13 @@ macro_rules! functions {
 
 functions! { Alone: farreach_am_open farreach_am_close farreach_am_poll farreach_am_wait
 farreach_am_request_short farreach_am_request_medium farreach_am_request_long farreach_am_attach
-farreach_am_put farreach_am_get farreach_am_atomic farreach_am_expose farreach_am_conceal
+farreach_am_put farreach_am_put_word farreach_am_get farreach_am_atomic farreach_am_expose farreach_am_conceal
 farreach_am_learn farreach_am_forget farreach_am_leave_handler farreach_am_depart }
 
 functions! { Threads: farreach_am_open_threads farreach_am_close_threads farreach_am_poll_threads
 farreach_am_wait_threads farreach_am_request_short_threads farreach_am_request_medium_threads
 farreach_am_request_long_threads farreach_am_attach_threads farreach_am_put_threads
-farreach_am_get_threads farreach_am_atomic_threads farreach_am_expose_threads
+farreach_am_put_word_threads farreach_am_get_threads farreach_am_atomic_threads farreach_am_expose_threads
 farreach_am_conceal_threads farreach_am_learn_threads farreach_am_forget_threads
 farreach_am_leave_handler_threads farreach_am_depart_threads }
 

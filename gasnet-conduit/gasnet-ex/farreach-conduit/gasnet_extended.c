@@ -170,8 +170,10 @@ extern int gasnete_get_nbi(gex_TM_t tm, void *dest, gex_Rank_t rank, void *src, 
   return result == FARREACH_AM_EAGAIN;
 }
 
-extern int gasnete_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src, size_t nbytes,
-                           gex_Event_t *lc_opt, gex_Flags_t flags GASNETI_THREAD_FARG) {
+/* A put of any number of bytes. */
+GASNETI_NEVER_INLINE(gasnete_put_nbi_any,
+static int gasnete_put_nbi_any(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src, size_t nbytes,
+                               gex_Event_t *lc_opt, gex_Flags_t flags GASNETI_THREAD_FARG)) {
   gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
   const int later = lc_opt == GEX_EVENT_GROUP && nbytes > COPIED_MOST;
   const int reuse = !later && lc_opt != GEX_EVENT_DEFER;
@@ -184,6 +186,25 @@ extern int gasnete_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src, 
     iop->initiated_put_cnt--;
   }
   return result == FARREACH_AM_EAGAIN;
+}
+
+/* 8 bytes go by value, and are not looked at again whatever the program allows. */
+extern int gasnete_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src, size_t nbytes,
+                           gex_Event_t *lc_opt, gex_Flags_t flags GASNETI_THREAD_FARG) {
+  if (nbytes != sizeof(uint64_t) || (flags & GEX_FLAG_IMMEDIATE)) {
+    return gasnete_put_nbi_any(tm, rank, dest, src, nbytes, lc_opt, flags GASNETI_THREAD_PASS);
+  }
+  gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
+  uint64_t word;
+  memcpy(&word, src, sizeof(word));
+  iop->initiated_put_cnt++;
+  int result = farreach_am_put_word(gasnetc_am, gasneti_e_tm_rank_to_jobrank(tm, rank),
+                                    (uint64_t)(uintptr_t)dest, word,
+                                    FARREACH_AM_CALLS(&iop->put_done));
+  if_pt (result == FARREACH_AM_OK) return 0;
+  GASNETC_CHECK("farreach_am_put_word", result);
+  iop->initiated_put_cnt--;
+  return 0;
 }
 
 /* Barriers, vector access, collective operations and remote atomics. */

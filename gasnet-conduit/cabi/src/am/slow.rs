@@ -1,7 +1,7 @@
 //! The rest of functions that are mostly done by few instructions: calls at their ends, with the same
 //! arguments.
 
-use super::{Done, Engine, Guard, OK, REUSE, Sent, Source, Way, Word, code, ended, slice};
+use super::{DONE, Done, Engine, Guard, OK, REUSE, Sent, Source, Way, Word, code, ended, slice};
 use std::ffi::c_int;
 
 /// Polls where there is something to do.
@@ -306,6 +306,26 @@ pub(super) unsafe fn put<G: Guard>(
             return OK;
         }
         put_otherwise(am, rank, to, from, bytes, flags, done)
+    }
+}
+
+/// # Safety
+/// As the C function of this name.
+#[inline(never)]
+pub(super) unsafe fn put_word<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    to: u64,
+    word: u64,
+    done: *mut u64,
+) -> c_int {
+    let (from, bytes) = ((&raw const word).cast(), size_of::<u64>());
+    // SAFETY: the engine is open; the word may be changed on return.
+    unsafe {
+        if (*am).put_now(rank, to, from, bytes) {
+            return DONE;
+        }
+        put_otherwise(am, rank, to, from, bytes, REUSE, done)
     }
 }
 
