@@ -21,6 +21,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 const USAGE: &str = "\
 tests/icount/icount [OPTIONS]
@@ -113,9 +115,8 @@ fn run(options: &Options) -> Result<(), String> {
     let old = old.map(|name| Ok::<_, String>((name, before(&options.root, name)?)));
     let old = old.transpose()?;
     let folder = options.root.join("tests/icount");
-    let mut disassembly = Disassembly::default();
     if let Some((_, count)) = options.only {
-        let counted = count(&options.tools, &folder, &mut disassembly)?;
+        let counted = count(&options.tools, &folder, &mut Disassembly::default())?;
         return only(budgets, &counted);
     }
     let parts = if options.tools.is_another {
@@ -125,10 +126,7 @@ fn run(options: &Options) -> Result<(), String> {
     } else {
         PARTS.len()
     };
-    let mut counted = cases::Counted::default();
-    for (_, count) in &PARTS[..parts] {
-        counted.extend(count(&options.tools, &folder, &mut disassembly)?);
-    }
+    let counted = counted(&PARTS[..parts], &options.tools, &folder)?;
     let budgets = if options.tools.is_another {
         budgets.of_another().without_far()
     } else if options.near {
@@ -179,6 +177,39 @@ fn run(options: &Options) -> Result<(), String> {
 }
 
 /// Prints the counts of one part beside their budgets.
+/// Counts these parts, one on each processor at a time: counts do not depend on other programs.
+fn counted(
+    parts: &[(&str, Counter)],
+    tools: &Tools,
+    folder: &Path,
+) -> Result<cases::Counted, String> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut done, mut disassembly) = (Vec::new(), Disassembly::default());
+        // ORDERING: a number for each; nothing else is told by it.
+        while let Some((at, (_, count))) =
+            (parts.iter().enumerate()).nth(next.fetch_add(1, Ordering::Relaxed))
+        {
+            done.push((at, count(tools, folder, &mut disassembly)));
+        }
+        done
+    };
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let done = thread::scope(|scope| {
+        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(&work)).collect();
+        let ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        ended.collect::<Result<Vec<_>, _>>()
+    })
+    .map_err(|_| "a part was not counted to its end")?;
+    let mut done: Vec<_> = done.into_iter().flatten().collect();
+    done.sort_by_key(|(at, _)| *at);
+    let mut all = cases::Counted::default();
+    for (_, counted) in done {
+        all.extend(counted?);
+    }
+    Ok(all)
+}
+
 fn only(budgets: table::Budgets, counted: &cases::Counted) -> Result<(), String> {
     let rows = budgets.of(counted).with_counts(&counted.counts)?;
     print!("{}", table::printed(&rows));
