@@ -196,7 +196,7 @@ fn counted(
     };
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let done = thread::scope(|scope| {
-        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(&work)).collect();
+        let workers: Vec<_> = (0..processors).map(|_| scope.spawn(work)).collect();
         let ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
         ended.collect::<Result<Vec<_>, _>>()
     })
