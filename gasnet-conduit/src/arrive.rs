@@ -1,5 +1,5 @@
-//! Messages that come: each is checked, and its handler called where it lies; and replies that wait for
-//! room.
+//! Messages that come: each is checked, and its handler called where it lies; and replies that wait
+//! for room.
 
 #![expect(
     unsafe_code,
@@ -56,7 +56,8 @@ pub(crate) unsafe fn take_reply(core: *const (), lying: Lying) -> bool {
 type Payload = (*mut u8, usize);
 
 impl Core {
-    /// Handles a message; false where it has to wait. Drops those that come when the engine is closed.
+    /// Handles a message; false where it has to wait. Drops those that come when the engine is
+    /// closed.
     #[inline(always)]
     fn take<const IS_REPLY: bool>(&self, lying: &Lying) -> bool {
         let Some(source) = lying.source else {
@@ -76,14 +77,14 @@ impl Core {
         };
         let place = if IS_REPLY { At::Replies } else { At::Requests };
         let from = (source, IS_REPLY, place);
-        // SAFETY: there are as many arguments, and the payload is the message's or in memory of this
-        // process that peers may write.
+        // SAFETY: there are as many arguments, and the payload is the message's or in memory of
+        // this process that peers may write.
         unsafe { self.handle(from, header, args, payload) };
         true
     }
 
-    /// Finds header, arguments and payload of a message, all where they lie; stores a payload that is to
-    /// be stored.
+    /// Finds header, arguments and payload of a message, all where they lie; stores a payload that
+    /// is to be stored.
     #[inline(always)]
     fn split(&self, lying: &Lying) -> Option<(Header, *const u32, Payload)> {
         let header = Header::of_word(word(lying, 0)?)?;
@@ -113,7 +114,8 @@ impl Core {
         if !self.regions.has(to, len as u64) {
             return None;
         }
-        // SAFETY: the bytes at `to` lie in memory that peers may write; the payload is the message's.
+        // SAFETY: the bytes at `to` lie in memory that peers may write; the payload is the
+        // message's.
         unsafe { copy::copy(place, bytes, len) };
         Some((place, len))
     }
@@ -200,8 +202,8 @@ impl Core {
             let posted = self
                 .regions
                 .with(self, By::Any, rank, (long.to, len), |region| {
-                    // SAFETY: the bytes stay until the end is counted, or the endpoint is dropped, which is
-                    // before the backlog.
+                    // SAFETY: the bytes stay until the end is counted, or the endpoint is dropped,
+                    // which is before the backlog.
                     unsafe { self.replies.write(region, long.to, bytes, len, report) }
                 });
             match posted {
@@ -221,14 +223,14 @@ fn word(lying: &Lying, at: usize) -> Option<u64> {
     if at + 8 > lying.len.next_multiple_of(8) {
         return None;
     }
-    // SAFETY: the message begins aligned, and is readable up to the next multiple of 8. Volatile, as the
-    // sender may still change it.
+    // SAFETY: the message begins aligned, and is readable up to the next multiple of 8. Volatile,
+    // as the sender may still change it.
     Some(unsafe { lying.bytes.wrapping_add(at).cast::<u64>().read_volatile() })
 }
 
 impl Message {
-    /// Takes the right to reply; returns the engine. None where the message is no request, or was replied
-    /// to.
+    /// Takes the right to reply; returns the engine. None where the message is no request, or was
+    /// replied to.
     #[inline(always)]
     pub(crate) fn take_reply(&self) -> Option<&Core> {
         if self.reply.is_due.replace(0) == 0 {

@@ -64,8 +64,8 @@ fn bit(operation: Arithmetic) -> u8 {
 }
 
 impl Core {
-    /// Whether [`Engine::device_atomic`] does the operation on elements of this type: the same for all
-    /// processes.
+    /// Whether [`Engine::device_atomic`] does the operation on elements of this type: the same for
+    /// all processes.
     #[inline]
     pub fn device_does(&self, operation: Arithmetic, datatype: Datatype) -> bool {
         let DeviceDoes([of_4, of_8]) = self.device_does;
@@ -79,9 +79,9 @@ impl Core {
 }
 
 impl<G: Guard> Engine<G> {
-    /// Has the device do an atomic operation on an element of a process's memory, this one's or that of
-    /// another one of the node, too; with `TRIES` where that can be started at once. Elements are atomic to
-    /// operations of this kind, and not to [`Engine::atomic`].
+    /// Has the device do an atomic operation on an element of a process's memory, this one's or
+    /// that of another one of the node, too; with `TRIES` where that can be started at once.
+    /// Elements are atomic to operations of this kind, and not to [`Engine::atomic`].
     ///
     /// # Errors
     /// As [`Engine::atomic`]; [`Error::Unsupported`] where [`Core::device_does`] says no;
@@ -127,9 +127,9 @@ impl<G: Guard> Engine<G> {
             })
     }
 
-    /// Starts an atomic operation on a word of 8 bytes by the device, as [`Engine::device_atomic`] does, in
-    /// the region of the process that was accessed last. Returns false where that is not possible at once,
-    /// and has done nothing. Calls nothing.
+    /// Starts an atomic operation on a word of 8 bytes by the device, as [`Engine::device_atomic`]
+    /// does, in the region of the process that was accessed last. Returns false where that is not
+    /// possible at once, and has done nothing. Calls nothing.
     ///
     /// # Safety
     /// `rank` is that of a process of the job; the rest as for [`Engine::atomic`].
@@ -144,8 +144,8 @@ impl<G: Guard> Engine<G> {
     ) -> bool {
         // The device's progress tells of its end: ENDED need not be set.
         let report = Context(done.0);
-        // SAFETY: the rank is one of the job's; the result has room for a word until the end is told, or is
-        // null, and updates of the region are in line.
+        // SAFETY: the rank is one of the job's; the result has room for a word until the end is
+        // told, or is null, and updates of the region are in line.
         unsafe {
             on_last_in_line!(self, By::Device, rank, |endpoint, region| {
                 let word = OneWord {
@@ -161,8 +161,8 @@ impl<G: Guard> Engine<G> {
         }
     }
 
-    /// Sees to it that [`Engine::device_word_now`] finds room again, if it declined for that. Returns
-    /// false where it would do so again.
+    /// Sees to it that [`Engine::device_word_now`] finds room again, if it declined for that.
+    /// Returns false where it would do so again.
     ///
     /// # Safety
     /// `rank` is that of a process of the job.

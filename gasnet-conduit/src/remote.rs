@@ -24,12 +24,12 @@ pub struct Completion {
 }
 
 impl Done {
-    /// Adds 1 to the word. With the lowest bit set, the rest is the address of a [`Completion`] whose
-    /// function is called, in a turn of the engine.
+    /// Adds 1 to the word. With the lowest bit set, the rest is the address of a [`Completion`]
+    /// whose function is called, in a turn of the engine.
     ///
     /// # Safety
-    /// The word, or the completion, stays where it is until the end of the operation; the function calls
-    /// nothing of the engine.
+    /// The word, or the completion, stays where it is until the end of the operation; the function
+    /// calls nothing of the engine.
     pub unsafe fn new(word: *mut u64) -> Self {
         Self(word.expose_provenance() as u64)
     }
@@ -44,8 +44,8 @@ impl Done {
             return unsafe { ((*completion).done)(completion) };
         }
         let word: *mut u64 = std::ptr::with_exposed_provenance_mut(address);
-        // SAFETY: the word is there (the requirement of `new`); threads that look at it do so by atomic
-        // loads.
+        // SAFETY: the word is there (the requirement of `new`); threads that look at it do so by
+        // atomic loads.
         let word = unsafe { AtomicU64::from_ptr(word) };
         // ORDERING: behind the bytes of the operation; pairs with the program's acquire load.
         word.fetch_add(1, Ordering::Release);
@@ -89,9 +89,10 @@ pub struct Atomic {
     pub result: *mut u8,
 }
 
-/// Has the endpoint for accesses post to the region of process `$rank` that was accessed last, if posts to
-/// it are in line ([`Regions::last_in_line`]): by an expression that looks up no region. False where there is
-/// none, another thread has the turn, or a handler runs. In line, as a closure of this size is not.
+/// Has the endpoint for accesses post to the region of process `$rank` that was accessed last, if
+/// posts to it are in line ([`Regions::last_in_line`]): by an expression that looks up no region.
+/// False where there is none, another thread has the turn, or a handler runs. In line, as a closure
+/// of this size is not.
 ///
 /// [`Regions::last_in_line`]: crate::segment::Regions::last_in_line
 macro_rules! on_last_in_line {
@@ -137,8 +138,8 @@ impl<G: Guard> Engine<G> {
         unsafe { self.put_or_try::<false>(rank, to, (from, bytes), source, done) }
     }
 
-    /// Writes bytes as [`Engine::put`] does where that can be started at once. A source that is reused and
-    /// is longer than a medium payload is waited for, once its write has been started.
+    /// Writes bytes as [`Engine::put`] does where that can be started at once. A source that is
+    /// reused and is longer than a medium payload is waited for, once its write has been started.
     ///
     /// # Errors
     /// As [`Engine::put`]; [`Error::WouldWait`] where nothing has been done.
@@ -178,8 +179,8 @@ impl<G: Guard> Engine<G> {
         unsafe { (self.core).put::<TRIES>(rank, to, (from, bytes), source, done) }
     }
 
-    /// Starts a put of a few bytes, which may be changed on return, to memory that is not mapped here: by
-    /// few instructions. Returns false where that is not possible, and has done nothing.
+    /// Starts a put of a few bytes, which may be changed on return, to memory that is not mapped
+    /// here: by few instructions. Returns false where that is not possible, and has done nothing.
     ///
     /// # Safety
     /// `from` holds the bytes.
@@ -211,9 +212,9 @@ impl<G: Guard> Engine<G> {
         is_posted
     }
 
-    /// Starts a put of 8 bytes, which may be changed on return, over the device to the region of the peer
-    /// that was accessed last. Returns false where that is not possible at once, and has done nothing.
-    /// Calls nothing.
+    /// Starts a put of 8 bytes, which may be changed on return, over the device to the region of
+    /// the peer that was accessed last. Returns false where that is not possible at once, and has
+    /// done nothing. Calls nothing.
     ///
     /// # Safety
     /// `rank` is that of a process of the job, and `from` holds the bytes.
@@ -221,8 +222,8 @@ impl<G: Guard> Engine<G> {
     pub unsafe fn put_word_now(&self, rank: usize, to: u64, from: *const u8, done: Done) -> bool {
         // The device's progress tells of its end: ENDED need not be set.
         let report = Context(done.0);
-        // SAFETY: the rank is one of the job's; `from` holds the bytes, and posts to the region are in
-        // line.
+        // SAFETY: the rank is one of the job's; `from` holds the bytes, and posts to the region are
+        // in line.
         unsafe {
             on_last_in_line!(self, By::Any, rank, |endpoint, region| {
                 endpoint.write_word_resolved(region, to, from, report)
@@ -233,14 +234,14 @@ impl<G: Guard> Engine<G> {
     /// Starts a get of 8 bytes as [`Engine::put_word_now`] starts a put.
     ///
     /// # Safety
-    /// `rank` is that of a process of the job; `to` has room for the bytes, and is nobody else's until the
-    /// get is complete.
+    /// `rank` is that of a process of the job; `to` has room for the bytes, and is nobody else's
+    /// until the get is complete.
     #[inline(always)]
     pub unsafe fn get_word_now(&self, rank: usize, to: *mut u8, from: u64, done: Done) -> bool {
         // As for a put, ENDED need not be set.
         let report = Context(done.0);
-        // SAFETY: the rank is one of the job's; `to` has room for the bytes until the end is told, and posts
-        // to the region are in line.
+        // SAFETY: the rank is one of the job's; `to` has room for the bytes until the end is told,
+        // and posts to the region are in line.
         unsafe {
             on_last_in_line!(self, By::Any, rank, |endpoint, region| {
                 endpoint.read_word_in_line(region, from, to, report)
@@ -248,8 +249,8 @@ impl<G: Guard> Engine<G> {
         }
     }
 
-    /// Sees to it that [`Engine::put_word_now`] and [`Engine::get_word_now`] find room again, if one of them
-    /// declined for that. Returns false where it would do so again.
+    /// Sees to it that [`Engine::put_word_now`] and [`Engine::get_word_now`] find room again, if
+    /// one of them declined for that. Returns false where it would do so again.
     ///
     /// # Safety
     /// `rank` is that of a process of the job.
@@ -335,8 +336,8 @@ impl<G: Guard> Engine<G> {
             })
     }
 
-    /// Does an atomic operation on an element of a peer's memory, aligned to its size. Elements are atomic
-    /// to operations of this kind.
+    /// Does an atomic operation on an element of a peer's memory, aligned to its size. Elements are
+    /// atomic to operations of this kind.
     ///
     /// # Errors
     /// As [`Engine::put`]; [`Error::Unsupported`] where it is not done on this type.
@@ -512,8 +513,8 @@ impl Core {
         }
         self.access::<TRIES>(By::Any, rank, (to, bytes), |region, core| {
             let report = Context(done.0);
-            // SAFETY: `from` holds the bytes during the call, in which they are taken over if the source is
-            // reused, and otherwise until the end is told.
+            // SAFETY: `from` holds the bytes during the call, in which they are taken over if the
+            // source is reused, and otherwise until the end is told.
             unsafe {
                 if source == Source::Reused {
                     let bytes = std::slice::from_raw_parts(from, bytes);
@@ -524,8 +525,8 @@ impl Core {
         })
     }
 
-    /// Writes bytes to a peer's memory, and waits until they are there; with `TRIES` where the write can
-    /// be started at once.
+    /// Writes bytes to a peer's memory, and waits until they are there; with `TRIES` where the
+    /// write can be started at once.
     pub(crate) fn write_now<const TRIES: bool>(
         &self,
         rank: u32,

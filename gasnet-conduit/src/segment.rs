@@ -123,8 +123,8 @@ pub(crate) struct Regions {
     exposed: RefCell<Vec<Exposed>>,
     /// By rank; that of the last access is the first.
     known: RefCell<Vec<Vec<Known>>>,
-    /// [`By`] each, by rank, that one's region if posts to it are in line, or updates by the device are;
-    /// else null.
+    /// [`By`] each, by rank, that one's region if posts to it are in line, or updates by the device
+    /// are; else null.
     in_line: [Box<[Cell<*const RemoteRegion>]>; 2],
 }
 
@@ -176,14 +176,14 @@ impl Regions {
     /// ([`RemoteRegion::is_updated_in_line`]).
     ///
     /// # Safety
-    /// `rank` is that of a process of the job. As long as the reference is used, no other function of
-    /// this table is called.
+    /// `rank` is that of a process of the job. As long as the reference is used, no other function
+    /// of this table is called.
     #[inline(always)]
     pub(crate) unsafe fn last_in_line(&self, by: By, rank: usize) -> Option<&RemoteRegion> {
         // SAFETY: the table has an element for each process of the job.
         let last = unsafe { self.in_line[by as usize].get_unchecked(rank) };
-        // SAFETY: null, or a region in a box of the table, as every change of that notes; nothing changes
-        // the table as long as the reference is used.
+        // SAFETY: null, or a region in a box of the table, as every change of that notes; nothing
+        // changes the table as long as the reference is used.
         unsafe { last.get().as_ref() }
     }
 
@@ -225,8 +225,8 @@ impl Regions {
         act(&*region.ok_or(raw::Error::NoSuchKey)?)
     }
 
-    /// Looks the region of a peer up that has these bytes, if that was not done yet, and has it be the
-    /// first.
+    /// Looks the region of a peer up that has these bytes, if that was not done yet, and has it be
+    /// the first.
     #[cold]
     #[inline(never)]
     fn look_up(
@@ -291,9 +291,9 @@ unsafe fn register(domain: &Domain, memory: *mut u8, bytes: usize) -> Result<Exp
 }
 
 impl<G: Guard> Engine<G> {
-    /// Lets peers reach memory of this process, and tells it to all: collective, once. Without memory of
-    /// the program's the engine takes zeroed memory, which peers of the node map. Of no bytes there is
-    /// no segment.
+    /// Lets peers reach memory of this process, and tells it to all: collective, once. Without
+    /// memory of the program's the engine takes zeroed memory, which peers of the node map. Of no
+    /// bytes there is no segment.
     ///
     /// # Errors
     /// [`Error::NoRoom`], [`Error::NotNow`] the second time, those of the exchange.
@@ -326,15 +326,15 @@ impl<G: Guard> Engine<G> {
         Ok(())
     }
 
-    /// Lets peers reach `bytes` of memory of the program, up to [`Engine::conceal`]. Returns the key by
-    /// which peers learn of it ([`Engine::learn`]).
+    /// Lets peers reach `bytes` of memory of the program, up to [`Engine::conceal`]. Returns the
+    /// key by which peers learn of it ([`Engine::learn`]).
     ///
     /// # Errors
     /// [`Error::NoRoom`].
     ///
     /// # Safety
-    /// The bytes at `memory` stay mapped for reading and writing until they are concealed or the engine
-    /// is closed. Peers access them at any time.
+    /// The bytes at `memory` stay mapped for reading and writing until they are concealed or the
+    /// engine is closed. Peers access them at any time.
     pub unsafe fn expose(&self, memory: *mut u8, bytes: usize) -> Result<Key, Error> {
         let _turn = self.turn()?;
         // SAFETY: the bytes at `memory` stay mapped until they are concealed.
@@ -358,8 +358,8 @@ impl<G: Guard> Engine<G> {
         Ok(())
     }
 
-    /// Learns of a region of a peer, or of this process: messages and accesses find it by address from
-    /// then on. It takes the place of those that it overlaps.
+    /// Learns of a region of a peer, or of this process: messages and accesses find it by address
+    /// from then on. It takes the place of those that it overlaps.
     ///
     /// # Errors
     /// [`Error::Argument`].

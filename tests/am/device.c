@@ -1,5 +1,5 @@
-// Atomic operations of the device: all processes add to words of all, those of the own node and their own
-// too, and nothing is lost. Where no device does an operation it is refused.
+// Atomic operations of the device: all processes add to words of all, those of the own node and
+// their own too, and nothing is lost. Where no device does an operation it is refused.
 // run: np=1,2,3,4 mode=am
 // run: np=2 mode=am cflags=-DFARREACH_AM_THREADS
 #include "check.h"

@@ -33,8 +33,8 @@ static OPS: FiOps = FiOps {
     control,
     ..closing(close)
 };
-/// The functions in domains of several threads, and of one at a time, each with a device and without:
-/// by the format.
+/// The functions in domains of several threads, and of one at a time, each with a device and
+/// without: by the format.
 static SAFE: [[FiOpsCq; FORMATS]; 2] = [all_ops::<true, false>(), all_ops::<true, true>()];
 static ALONE: [[FiOpsCq; FORMATS]; 2] = [all_ops::<false, false>(), all_ops::<false, true>()];
 
@@ -332,8 +332,9 @@ unsafe extern "C" fn read<const SAFE: bool, const DEVICE: bool, const FORMAT: u3
             }
             Due::Lone(lone) if count > 0 => {
                 turn.leave();
-                // SAFETY: the turn is left to the function; `place` has room for `count` entries. The
-                // endpoint is the only one, and has just returned the operation, which reports here.
+                // SAFETY: the turn is left to the function; `place` has room for `count` entries.
+                // The endpoint is the only one, and has just returned the operation, which reports
+                // here.
                 return unsafe { read_lone::<SAFE, false, FORMAT>(cq, place, count, lone, only) };
             }
             Due::Lone(_) | Due::Anything => {}
@@ -344,9 +345,9 @@ unsafe extern "C" fn read<const SAFE: bool, const DEVICE: bool, const FORMAT: u3
     unsafe { read_left::<SAFE, FORMAT>(cq, place, count) }
 }
 
-/// Reads the completion of the one operation that a device does, if it has come, in a turn that was left
-/// to it; of one that brings a word if `IS_WORD`, which needs more registers. Calls nothing but at its
-/// end.
+/// Reads the completion of the one operation that a device does, if it has come, in a turn that was
+/// left to it; of one that brings a word if `IS_WORD`, which needs more registers. Calls nothing
+/// but at its end.
 ///
 /// # Safety
 /// As [`Shared::left`]; `place` has room for `count` entries, at least one. The endpoint is the only one

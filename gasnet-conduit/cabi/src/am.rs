@@ -351,7 +351,8 @@ macro_rules! functions {
             done: *mut u64,
         ) -> c_int {
             let from = (&raw const word).cast();
-            // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
+            // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's
+            // promise.
             unsafe {
                 if rank < (*am).ranks()
                     && (*am).put_word_now(rank as usize, to, from, Done::new(done))

@@ -51,8 +51,8 @@ typedef enum { GASNETE_BY_PROCESSORS, GASNETE_BY_DEVICES } gasnete_by_t;
 /* Starts an operation. Returns FARREACH_AM_DONE, FARREACH_AM_OK, or, where flags have
  * GEX_FLAG_IMMEDIATE, FARREACH_AM_EAGAIN: it would wait, and is not started. */
 GASNETI_INLINE(gasnete_start_update)
-int gasnete_start_update(const gasnete_by_t by, gasneti_AD_t ad, gex_Rank_t rank, void *to, int type,
-                         gasnete_update_t update, void *result, gex_Flags_t flags,
+int gasnete_start_update(const gasnete_by_t by, gasneti_AD_t ad, gex_Rank_t rank, void *to,
+                         int type, gasnete_update_t update, void *result, gex_Flags_t flags,
                          farreach_am_completion_t *done) {
   gex_Rank_t jobrank = gasnete_ratomic_jobrank(gasnete_ratomic_i_tm(ad, flags), rank, flags);
   if (flags & GEX_FLAG_AD_REL) gasneti_sync_writes();
@@ -61,27 +61,30 @@ int gasnete_start_update(const gasnete_by_t by, gasneti_AD_t ad, gex_Rank_t rank
   uint64_t *const calls = FARREACH_AM_CALLS(done);
   int started;
 #define START(function) \
-  function(gasnetc_am, jobrank, there, update.operation, type, update.operand, update.comparand, result, calls)
+  function(gasnetc_am, jobrank, there, update.operation, type, update.operand, update.comparand, \
+           result, calls)
   if (by == GASNETE_BY_PROCESSORS) {
     started = tries ? START(farreach_am_try_atomic) : START(farreach_am_atomic);
   } else if (tries) {
     started = START(farreach_am_try_device_atomic);
-  } else if (update.operation == FARREACH_AM_ADD && (type == FARREACH_AM_I64 || type == FARREACH_AM_U64)) {
+  } else if (update.operation == FARREACH_AM_ADD &&
+             (type == FARREACH_AM_I64 || type == FARREACH_AM_U64)) {
     started = farreach_am_device_add(gasnetc_am, jobrank, there, update.operand, result, calls);
   } else {
     started = START(farreach_am_device_atomic);
   }
 #undef START
   if_pt (started == FARREACH_AM_OK || started == FARREACH_AM_EAGAIN) return started;
-  GASNETC_CHECK(by == GASNETE_BY_DEVICES ? "farreach_am_device_atomic" : "farreach_am_atomic", started);
+  GASNETC_CHECK(by == GASNETE_BY_DEVICES ? "farreach_am_device_atomic" : "farreach_am_atomic",
+                started);
   if (started == FARREACH_AM_DONE && (flags & GEX_FLAG_AD_ACQ)) gasneti_sync_reads();
   return started;
 }
 
 GASNETI_INLINE(gasnete_update_nb)
-gex_Event_t gasnete_update_nb(const gasnete_by_t by, const gasneti_op_idx_t op, int type, gasneti_AD_t ad,
-                              gex_Rank_t rank, void *to, uint64_t one, uint64_t two, void *result,
-                              gex_Flags_t flags GASNETI_THREAD_FARG) {
+gex_Event_t gasnete_update_nb(const gasnete_by_t by, const gasneti_op_idx_t op, int type,
+                              gasneti_AD_t ad, gex_Rank_t rank, void *to, uint64_t one,
+                              uint64_t two, void *result, gex_Flags_t flags GASNETI_THREAD_FARG) {
   gasnete_eop_t *eop = gasnete_eop_new(GASNETI_MYTHREAD);
   gasnete_update_t update = gasnete_update_of(op, one, two);
   int started = gasnete_start_update(by, ad, rank, to, type, update, result, flags, &eop->done);
@@ -93,8 +96,8 @@ gex_Event_t gasnete_update_nb(const gasnete_by_t by, const gasneti_op_idx_t op, 
 
 /* Counted as puts and gets are the operations that are such; others of their own. */
 GASNETI_INLINE(gasnete_update_nbi)
-int gasnete_update_nbi(const gasnete_by_t by, const gasneti_op_idx_t op, int type, gasneti_AD_t ad, gex_Rank_t rank,
-                       void *to, uint64_t one, uint64_t two, void *result,
+int gasnete_update_nbi(const gasnete_by_t by, const gasneti_op_idx_t op, int type,
+                       gasneti_AD_t ad, gex_Rank_t rank, void *to, uint64_t one, uint64_t two, void *result,
                        gex_Flags_t flags GASNETI_THREAD_FARG) {
   gasnete_iop_t *iop = GASNETI_MYTHREAD->current_iop;
   gasnete_update_t update = gasnete_update_of(op, one, two);

@@ -1,5 +1,5 @@
-//! Regions of peers that are reached by the device alone, those of the node too: the device does all
-//! atomic operations on them (fi_atomic(3)).
+//! Regions of peers that are reached by the device alone, those of the node too: the device does
+//! all atomic operations on them (fi_atomic(3)).
 
 #![expect(unsafe_code, reason = "the device writes words to C addresses")]
 
@@ -22,8 +22,8 @@ impl Domain {
 
 impl Endpoint {
     /// Looks the region of a key up as [`Endpoint::resolve`] does, for operations that go by the
-    /// device, whatever the peer, which may be this process: the device's atomic operations are atomic
-    /// to each other, and not to those of processors.
+    /// device, whatever the peer, which may be this process: the device's atomic operations are
+    /// atomic to each other, and not to those of processors.
     ///
     /// # Errors
     /// As [`Endpoint::resolve`]; [`Error::NoDevice`] where there is none.
@@ -43,8 +43,8 @@ impl Endpoint {
         Ok(region.refusing_if_counted())
     }
 
-    /// Has the device do one atomic operation as [`Endpoint::update`] does, in a region that was looked
-    /// up by [`Endpoint::resolve_by_device`] and is not counted.
+    /// Has the device do one atomic operation as [`Endpoint::update`] does, in a region that was
+    /// looked up by [`Endpoint::resolve_by_device`] and is not counted.
     ///
     /// # Errors
     /// As [`Endpoint::update`].

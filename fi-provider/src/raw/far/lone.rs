@@ -78,10 +78,10 @@ impl Endpoint {
         self.report_done(mark, plain)
     }
 
-    /// Takes the completion of the operation that [`Endpoint::due`] has just returned, if it has come,
-    /// the operation has a context, and its entry would be the only one in its queue: has `see` look at
-    /// that in place of putting it there. Of an operation that brings a word to its place if `IS_WORD`,
-    /// and of others otherwise. Does nothing in other cases. Calls nothing.
+    /// Takes the completion of the operation that [`Endpoint::due`] has just returned, if it has
+    /// come, the operation has a context, and its entry would be the only one in its queue: has
+    /// `see` look at that in place of putting it there. Of an operation that brings a word to its
+    /// place if `IS_WORD`, and of others otherwise. Does nothing in other cases. Calls nothing.
     ///
     /// # Safety
     /// [`Endpoint::due`] of this endpoint has just returned it.
@@ -91,7 +91,8 @@ impl Endpoint {
         LonePost { log, lone }: LonePost<'_>,
         see: impl FnOnce(completion::Seen<'_>),
     ) -> Taken {
-        // SAFETY: as in `Far::lone`, which has returned it: nothing is posted to a queue of no lane.
+        // SAFETY: as in `Far::lone`, which has returned it: nothing is posted to a queue of no
+        // lane.
         let (lane, has_come) = unsafe { (log.lane(), log.lane().has_lone(lone)) };
         if !has_come || !self.transmit().is_idle() {
             return Taken::Nothing;
@@ -104,9 +105,9 @@ impl Endpoint {
         if !is_such {
             return Taken::Other;
         }
-        // SAFETY: the completion has come. The operation is such a one, and is done, as all before the
-        // completion's; its caller has room for a word, aligned, and it is nobody else's until the
-        // operation is reported.
+        // SAFETY: the completion has come. The operation is such a one, and is done, as all before
+        // the completion's; its caller has room for a word, aligned, and it is nobody else's until
+        // the operation is reported.
         let (note, plain) = unsafe {
             lane.pass_lone(lone);
             oldest.take::<IS_WORD>()

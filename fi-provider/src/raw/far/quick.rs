@@ -211,8 +211,8 @@ impl Endpoint {
         true
     }
 
-    /// Reads 8 bytes as [`Endpoint::read`] does, by a post in line. Returns false where that is not possible
-    /// at once, and has done nothing. Calls nothing.
+    /// Reads 8 bytes as [`Endpoint::read`] does, by a post in line. Returns false where that is not
+    /// possible at once, and has done nothing. Calls nothing.
     ///
     /// # Safety
     /// As [`Endpoint::read`]; [`RemoteRegion::is_in_line`] of the region.
@@ -224,8 +224,8 @@ impl Endpoint {
         dest: *mut u8,
         report: R,
     ) -> bool {
-        // SAFETY: `dest` has room for the bytes until the operation is reported; posts to the region are in
-        // line, so that its link, which it holds, has the path.
+        // SAFETY: `dest` has room for the bytes until the operation is reported; posts to the
+        // region are in line, so that its link, which it holds, has the path.
         region.find_word(address, Rights::READ).is_some()
             && unsafe { self.read_word_quickly(region, &*region.in_line, address, dest, report) }
     }

@@ -48,8 +48,8 @@ unsafe fn otherwise<G: Guard, const TRIES: bool>(
     ended(unsafe { (*am).device_atomic::<TRIES>(rank, to, &atomic, Done::new(done)) })
 }
 
-/// Starts an addition by few instructions, and calls nothing. Returns false where that is not possible, and
-/// has done nothing.
+/// Starts an addition by few instructions, and calls nothing. Returns false where that is not
+/// possible, and has done nothing.
 ///
 /// # Safety
 /// As `farreach_am_device_add`.
@@ -141,7 +141,8 @@ macro_rules! functions {
                 Some(&of_word) if matches!(datatype, I64 | U64) => of_word,
                 _ => None,
             };
-            // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's promise.
+            // SAFETY: the engine is open, and the rank one of the job's; the rest is the caller's
+            // promise.
             unsafe {
                 if let Some(of_word) = of_word
                     && rank < (*am).ranks()
@@ -156,7 +157,8 @@ macro_rules! functions {
     )+};
 }
 
-functions! { Alone: farreach_am_device_add farreach_am_device_atomic false farreach_am_try_device_atomic true }
+functions! { Alone: farreach_am_device_add farreach_am_device_atomic false
+farreach_am_try_device_atomic true }
 functions! { Threads: farreach_am_device_add_threads farreach_am_device_atomic_threads false
 farreach_am_try_device_atomic_threads true }
 

@@ -131,7 +131,8 @@ impl Transfer {
         }
     }
 
-    /// Starts a put, or a get, for a routine: a put of a few bytes, or a get of 8, by few instructions.
+    /// Starts a put, or a get, for a routine: a put of a few bytes, or a get of 8, by few
+    /// instructions.
     ///
     /// # Safety
     /// The memory here is there until the end, or the return if the source is to be reused.
@@ -158,8 +159,8 @@ impl Transfer {
         }
     }
 
-    /// Starts a get of 8 bytes over the device by few instructions. Returns false where it is no such one, or
-    /// that is not possible, and has done nothing.
+    /// Starts a get of 8 bytes over the device by few instructions. Returns false where it is no
+    /// such one, or that is not possible, and has done nothing.
     ///
     /// # Safety
     /// As [`Transfer::start`].
@@ -170,8 +171,8 @@ impl Transfer {
             return false;
         }
         let (node, here) = (self.node as usize, self.here);
-        // SAFETY: the node is one of the job's; the caller's promise of the memory; handles are given back
-        // when all is done.
+        // SAFETY: the node is one of the job's; the caller's promise of the memory; handles are
+        // given back when all is done.
         unsafe {
             let get = || engine.get_word_now(node, here, self.there, operations.done(GETS));
             get() || engine.widen_words(node) && get()
