@@ -176,7 +176,6 @@ fn run(options: &Options) -> Result<(), String> {
     told_of(&wrong)
 }
 
-/// Prints the counts of one part beside their budgets.
 /// Counts these parts, one on each processor at a time: counts do not depend on other programs.
 fn counted(
     parts: &[(&str, Counter)],
@@ -210,6 +209,7 @@ fn counted(
     Ok(all)
 }
 
+/// Prints the counts of one part beside their budgets.
 fn only(budgets: table::Budgets, counted: &cases::Counted) -> Result<(), String> {
     let rows = budgets.of(counted).with_counts(&counted.counts)?;
     print!("{}", table::printed(&rows));
