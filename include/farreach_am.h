@@ -101,7 +101,7 @@ typedef struct farreach_am_key {
 typedef struct farreach_am_completion {
     void (*done)(struct farreach_am_completion *completion);
 } farreach_am_completion_t;
-#define FARREACH_AM_CALLS(completion) ((uint64_t *)((uintptr_t)(completion) | 1))
+#define FARREACH_AM_CALLS(completion) ((uint64_t *)((uintptr_t)(completion) + 1))
 
 /* Types and operations of farreach_am_atomic. */
 enum {
@@ -143,6 +143,16 @@ enum {
 #define farreach_am_device_atomic farreach_am_device_atomic_threads
 #define farreach_am_device_add farreach_am_device_add_threads
 #define farreach_am_try_device_atomic farreach_am_try_device_atomic_threads
+#endif
+
+/* Has calls go to the function's address at once, without a stub of the linker's. */
+#ifdef __has_attribute
+#if __has_attribute(noplt)
+#define FARREACH_AM_DIRECT __attribute__((noplt))
+#endif
+#endif
+#ifndef FARREACH_AM_DIRECT
+#define FARREACH_AM_DIRECT
 #endif
 
 /* Opens the engine of this process and connects it with all others. Collective. */
@@ -192,6 +202,7 @@ int farreach_am_forget(farreach_am_t *am, uint32_t rank, uint64_t start);
 int farreach_am_exchange(farreach_am_t *am, const void *own, size_t bytes, void *all);
 
 /* Handles messages that have come, and goes on with operations. */
+FARREACH_AM_DIRECT
 int farreach_am_poll(farreach_am_t *am);
 
 /* Lets the program see without a call that there is nothing to poll for. From here on the engine keeps
@@ -210,8 +221,10 @@ int farreach_am_wait(farreach_am_t *am, int (*is_done)(void *context), void *con
 
 /* Sends a request: payload and arguments may be changed on return. Waits while there is no room,
  * handling messages meanwhile. Not in a handler. */
+FARREACH_AM_DIRECT
 int farreach_am_request_short(farreach_am_t *am, uint32_t rank, uint8_t handler,
                               const uint32_t *args, uint32_t nargs);
+FARREACH_AM_DIRECT
 int farreach_am_request_medium(farreach_am_t *am, uint32_t rank, uint8_t handler,
                                const void *payload, size_t bytes, const uint32_t *args,
                                uint32_t nargs);
@@ -222,8 +235,10 @@ int farreach_am_request_long(farreach_am_t *am, uint32_t rank, uint8_t handler,
                              uint32_t nargs);
 
 /* Replies to a request, in its handler, once: never waits. */
+FARREACH_AM_DIRECT
 int farreach_am_reply_short(farreach_am_message_t *request, uint8_t handler, const uint32_t *args,
                             uint32_t nargs);
+FARREACH_AM_DIRECT
 int farreach_am_reply_medium(farreach_am_message_t *request, uint8_t handler, const void *payload,
                              size_t bytes, const uint32_t *args, uint32_t nargs);
 int farreach_am_reply_long(farreach_am_message_t *request, uint8_t handler, const void *payload,
@@ -236,17 +251,21 @@ int farreach_am_reply_long(farreach_am_message_t *request, uint8_t handler, cons
  * FARREACH_AM_DONE, or FARREACH_AM_OK where the operation is under way: its end, which polls bring
  * about, adds 1 to *done, behind the bytes of a get. Memory of a near peer is done on return. A put that
  * is done is visible at the peer. Not in a handler. */
+FARREACH_AM_DIRECT
 int farreach_am_put(farreach_am_t *am, uint32_t rank, uint64_t to, const void *from, size_t bytes,
                     uint32_t flags, uint64_t *done);
+FARREACH_AM_DIRECT
 int farreach_am_get(farreach_am_t *am, uint32_t rank, void *to, uint64_t from, size_t bytes,
                     uint64_t *done);
 /* Puts the 8 bytes of a word, as it lies in memory, by fewer instructions over a device. */
+FARREACH_AM_DIRECT
 int farreach_am_put_word(farreach_am_t *am, uint32_t rank, uint64_t to, uint64_t word, uint64_t *done);
 
 /* Does an atomic operation on an element of a peer's segment, aligned to its size; operand is that
  * of the operation, comparand of FARREACH_AM_COMPARE_SWAP alone; both in the lower bytes. The value
  * before goes to result, of the type's size, if that is not NULL. Returns as farreach_am_put. Elements
  * are atomic to the engines' operations of this type. */
+FARREACH_AM_DIRECT
 int farreach_am_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation, int type,
                        uint64_t operand, uint64_t comparand, void *result, uint64_t *done);
 
@@ -258,10 +277,12 @@ int farreach_am_device_does(const farreach_am_t *am, int operation, int type);
  * of this one, of which it has learnt if it is not of the segment. The device's operations are atomic to
  * each other, and not to those of farreach_am_atomic. FARREACH_AM_ENOTSUP where
  * farreach_am_device_does returns 0. */
+FARREACH_AM_DIRECT
 int farreach_am_device_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation, int type,
                               uint64_t operand, uint64_t comparand, void *result, uint64_t *done);
 
 /* Does as farreach_am_device_atomic with FARREACH_AM_ADD and FARREACH_AM_U64, by fewer instructions. */
+FARREACH_AM_DIRECT
 int farreach_am_device_add(farreach_am_t *am, uint32_t rank, uint64_t to, uint64_t operand,
                            void *result, uint64_t *done);
 

@@ -25,31 +25,30 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Reply {
-    core: *const Core,
     /// It is a request, and no reply was sent.
     /// A whole word, so that the message is made by stores alone.
     is_due: Cell<u64>,
-    rest: MaybeUninit<[u64; 2]>,
+    rest: MaybeUninit<[u64; 3]>,
 }
 
 /// Takes a request.
 ///
 /// # Safety
 /// `core` is the engine of the endpoint that the message came to, and this its turn.
-pub(crate) unsafe fn take_request(core: *const (), lying: Lying) -> bool {
+pub(crate) unsafe fn take_request(core: *const (), source: Option<u32>, lying: Lying) -> bool {
     // SAFETY: the engine is there, as its endpoint is.
     let core = unsafe { &*core.cast::<Core>() };
-    core.take::<false>(&lying)
+    core.take::<false>(source, lying)
 }
 
 /// Takes a reply.
 ///
 /// # Safety
 /// As [`take_request`].
-pub(crate) unsafe fn take_reply(core: *const (), lying: Lying) -> bool {
+pub(crate) unsafe fn take_reply(core: *const (), source: Option<u32>, lying: Lying) -> bool {
     // SAFETY: the engine is there, as its endpoint is.
     let core = unsafe { &*core.cast::<Core>() };
-    core.take::<true>(&lying)
+    core.take::<true>(source, lying)
 }
 
 /// A payload in this process.
@@ -59,8 +58,8 @@ impl Core {
     /// Handles a message; false where it has to wait. Drops those that come when the engine is
     /// closed.
     #[inline(always)]
-    fn take<const IS_REPLY: bool>(&self, lying: &Lying) -> bool {
-        let Some(source) = lying.source else {
+    fn take<const IS_REPLY: bool>(&self, source: Option<u32>, lying: Lying) -> bool {
+        let Some(source) = source else {
             return true;
         };
         let against = if IS_REPLY { CLOSING } else { CLOSING | BACKLOG };
@@ -79,23 +78,35 @@ impl Core {
         let from = (source, IS_REPLY, place);
         // SAFETY: there are as many arguments, and the payload is the message's or in memory of
         // this process that peers may write.
-        unsafe { self.handle(from, header, args, payload) };
+        unsafe {
+            if IS_REPLY {
+                // A handler that replies may have the endpoint of replies look for a region.
+                self.handle::<true>(from, header, args, payload);
+            } else {
+                self.handle::<false>(from, header, args, payload);
+            }
+        }
         true
     }
 
     /// Finds header, arguments and payload of a message, all where they lie; stores a payload that
     /// is to be stored.
     #[inline(always)]
-    fn split(&self, lying: &Lying) -> Option<(Header, *const u32, Payload)> {
-        let header = Header::of_word(word(lying, 0)?)?;
-        let is_long = header.category == Category::Long;
-        let args_at = if is_long { 16 } else { 8 };
-        let at = args_at + usize::from(header.args).next_multiple_of(2) * size_of::<u32>();
-        if at > lying.len.next_multiple_of(8) {
-            return None;
+    fn split(&self, lying: Lying) -> Option<(Header, *const u32, Payload)> {
+        let Lying { bytes, len } = lying;
+        let first = word(lying, 0)?;
+        if let Some(header) = Header::of_short_word(first) {
+            let (args, _) = behind(lying, 8, header)?;
+            return Some((header, args, (std::ptr::null_mut(), 0)));
         }
-        let args = lying.bytes.wrapping_add(args_at).cast_const().cast();
-        let carried = (lying.bytes.wrapping_add(at), lying.len.saturating_sub(at));
+        let header = Header::of_word(first)?;
+        let args_at = if header.category == Category::Long {
+            16
+        } else {
+            8
+        };
+        let (args, at) = behind(lying, args_at, header)?;
+        let carried = (bytes.wrapping_add(at), len.saturating_sub(at));
         let payload = match header.category {
             Category::Short => (std::ptr::null_mut(), 0),
             Category::Medium => carried,
@@ -120,12 +131,12 @@ impl Core {
         Some((place, len))
     }
 
-    /// Calls the handler of a message.
+    /// Calls the handler of a message. `MAY_NEST` says that this thread may be in another handler.
     ///
     /// # Safety
     /// `args` has as many as the header says; `payload` is memory for the handler.
     #[inline(always)]
-    pub(crate) unsafe fn handle(
+    pub(crate) unsafe fn handle<const MAY_NEST: bool>(
         &self,
         (source, is_reply, at): (u32, bool, At),
         header: Header,
@@ -151,18 +162,22 @@ impl Core {
             nargs: header.args,
             is_reply: is_reply.into(),
             reply: Reply {
-                core: self,
                 is_due: Cell::new(u64::from(!is_reply)),
                 rest: MaybeUninit::uninit(),
             },
         };
-        let before = self.running.begin(at);
-        self.rest.set(HANDLER, true);
+        let is_nested = MAY_NEST && self.running.is_any();
+        if !is_nested {
+            self.running.begin(at);
+            self.rest.set(HANDLER, true);
+        }
         // SAFETY: the handler may be called with a message of this context (the requirement of
         // `Engine::register`).
         unsafe { handler(&raw mut message) };
-        self.running.end(before);
-        self.rest.set(HANDLER, before != 0);
+        if !is_nested {
+            self.running.end();
+            self.rest.set(HANDLER, false);
+        }
     }
 
     /// Sends the replies that wait, as there is room.
@@ -217,9 +232,17 @@ impl Core {
     }
 }
 
+/// The arguments of a message, at a multiple of 8 bytes, and the place behind them.
+#[inline(always)]
+fn behind(lying: Lying, args_at: usize, header: Header) -> Option<(*const u32, usize)> {
+    let at = args_at + usize::from(header.args).next_multiple_of(2) * size_of::<u32>();
+    let args = lying.bytes.wrapping_add(args_at).cast_const().cast();
+    (at <= lying.len.next_multiple_of(8)).then_some((args, at))
+}
+
 /// The word at a multiple of 8 bytes.
 #[inline(always)]
-fn word(lying: &Lying, at: usize) -> Option<u64> {
+fn word(lying: Lying, at: usize) -> Option<u64> {
     if at + 8 > lying.len.next_multiple_of(8) {
         return None;
     }
@@ -233,11 +256,31 @@ impl Message {
     /// replied to.
     #[inline(always)]
     pub(crate) fn take_reply(&self) -> Option<&Core> {
-        if self.reply.is_due.replace(0) == 0 {
-            return None;
-        }
+        let core = self.due()?;
+        self.note_reply();
+        Some(core)
+    }
+
+    /// The engine, where the message may be replied to.
+    #[inline(always)]
+    pub(crate) fn due(&self) -> Option<&Core> {
         // SAFETY: the engine has made the message, and is there during the handler.
-        Some(unsafe { &*self.reply.core })
+        (self.reply.is_due.get() != 0).then(|| unsafe { self.core() })
+    }
+
+    #[inline(always)]
+    pub(crate) fn note_reply(&self) {
+        self.reply.is_due.set(0);
+    }
+
+    /// The engine.
+    ///
+    /// # Safety
+    /// The engine has made the message, whose handler runs.
+    #[inline(always)]
+    pub(crate) unsafe fn core(&self) -> &Core {
+        // SAFETY: the engine is there during the handler.
+        unsafe { &*self.engine.cast::<Core>() }
     }
 }
 
@@ -270,22 +313,25 @@ impl Running {
         thread != 0 && is_this(thread)
     }
 
-    /// Notes that one begins; returns the value for [`Running::end`].
+    /// Whether one runs, where it could on this thread alone.
     #[inline(always)]
-    fn begin(&self, at: At) -> usize {
+    fn is_any(&self) -> bool {
         // ORDERING: as in `is_here`.
-        let before = self.thread.load(Ordering::Relaxed);
-        if before == 0 {
-            self.at.set(at);
-            self.thread.store(this_thread(), Ordering::Relaxed);
-        }
-        before
+        self.thread.load(Ordering::Relaxed) != 0
+    }
+
+    /// Notes that one begins.
+    #[inline(always)]
+    fn begin(&self, at: At) {
+        self.at.set(at);
+        // ORDERING: as in `is_here`.
+        self.thread.store(this_thread(), Ordering::Relaxed);
     }
 
     #[inline(always)]
-    fn end(&self, before: usize) {
+    fn end(&self) {
         // ORDERING: as in `is_here`.
-        self.thread.store(before, Ordering::Relaxed);
+        self.thread.store(0, Ordering::Relaxed);
     }
 
     /// Leaves the handler of this thread for ever; false where there is none.
@@ -296,7 +342,7 @@ impl Running {
         let [requests, replies] = self.left.get();
         let at = self.at.get();
         (self.left).set([requests || at == At::Requests, replies || at == At::Replies]);
-        self.end(0);
+        self.end();
         true
     }
 

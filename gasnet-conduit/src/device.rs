@@ -156,7 +156,7 @@ impl<G: Guard> Engine<G> {
                     operands,
                     found: result,
                 };
-                endpoint.update_word_in_line(&word, report)
+                endpoint.update_word_resolved(&word, report)
             })
         }
     }

@@ -19,7 +19,7 @@ use fi_job::Job;
 use fi_provider::raw::address_vector::AddressVector;
 use fi_provider::raw::completion::CompletionQueue;
 use fi_provider::raw::domain::{self, Domain};
-use fi_provider::raw::endpoint::{self, Endpoint, InPlace, Lying};
+use fi_provider::raw::endpoint::{self, Endpoint, InPlace, Take};
 use fi_shm::wait::{Patience, Waiter};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -180,18 +180,14 @@ fn asked_again(bits: u8) -> u8 {
 
 /// The handlers, by their indices.
 #[derive(Debug)]
-pub(crate) struct Handlers(Box<[UnsafeCell<Registered>]>);
+pub(crate) struct Handlers([UnsafeCell<Registered>; HANDLERS]);
 
 /// A handler and its context.
 type Registered = (Option<Handler>, *mut c_void);
 
 impl Handlers {
     fn new() -> Self {
-        Self(
-            (0..HANDLERS)
-                .map(|_| UnsafeCell::new((None, std::ptr::null_mut())))
-                .collect(),
-        )
+        Self([const { UnsafeCell::new((None, std::ptr::null_mut())) }; HANDLERS])
     }
 
     #[inline(always)]
@@ -243,7 +239,7 @@ impl<G: Guard> Engine<G> {
             [AddressVector::new(), AddressVector::new()],
             CompletionQueue::new(MOST_OPERATIONS),
         );
-        let open = |vector, queue: &CompletionQueue, take: unsafe fn(*const (), Lying) -> bool| {
+        let open = |vector, queue: &CompletionQueue, take: Take| {
             // SAFETY: the engine is there as long as its endpoints, whose progress is made in turns; the
             // functions send by the other endpoint alone.
             let in_place = unsafe { InPlace::new(take, at) };
@@ -593,7 +589,9 @@ impl Core {
         if self.running.may_progress(false) {
             self.requests.progress_in_place();
         }
-        self.take_ended();
+        if self.rest.has(ENDED) || !self.ended.is_idle() {
+            self.take_ended();
+        }
     }
 
     /// Says why this process cannot go on, and ends the job: others may wait for it for ever.

@@ -34,7 +34,7 @@ pub use fi_provider::raw::endpoint::{Arithmetic, Atomic as OfWord, Datatype, Way
 pub use job::{Exchange, Meeting};
 pub use lock::{Alone, Guard, Threads};
 pub use message::{Category, Handler, Message};
-pub use now::{Beyond, Sent, Word};
+pub use now::{Beyond, Replied, Sent, Word};
 pub use remote::{Atomic, Completion, Done, Ended, Source};
 pub use segment::{Key, Segment};
 pub use wire::{HANDLERS, MOST_ARGS};

@@ -1,10 +1,11 @@
-//! Requests by few instructions, where nothing stands against that.
+//! Requests and replies by few instructions, where nothing stands against that.
 
 #![expect(unsafe_code, reason = "unlocks, and sends the bytes of integers")]
 
 use crate::engine::{Core, Engine};
 use crate::error::Error;
 use crate::lock::Guard;
+use crate::message::Message;
 use crate::send::{Payload, header};
 use crate::wire::{Header, MOST_ARGS};
 use fi_provider::raw::endpoint::{self, Way};
@@ -58,6 +59,17 @@ impl Word {
         // Where `Header::to_word` has it.
         self.0 as u8
     }
+}
+
+/// How far a reply has come by few instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replied {
+    /// It is not sent: no ring takes it at once.
+    No,
+    /// It is sent.
+    Yes,
+    /// It is sent, and [`Message::wake`] is to be called: the requester sleeps.
+    Unheard,
 }
 
 /// Sends by an expression, which returns whether it has sent, in the turn that this thread has, and
@@ -224,6 +236,65 @@ impl<G: Guard> Engine<G> {
         let _turn = self.turn()?;
         self.core.requests.wake(rank);
         Ok(())
+    }
+}
+
+/// Replying by few instructions, in a handler.
+impl Message {
+    /// Sends a short reply without arguments as [`Message::reply_short`] does. Calls nothing.
+    #[inline(always)]
+    pub fn reply_short_now(&self, handler: u8) -> Replied {
+        self.reply_now(header(handler, &[], Payload::None), &[])
+    }
+
+    /// The same with arguments.
+    #[inline(always)]
+    pub fn reply_args_now(&self, handler: u8, args: &[u32]) -> Replied {
+        if args.len() > MOST_ARGS {
+            return Replied::No;
+        }
+        self.reply_now(header(handler, args, Payload::None), bytes_of(args))
+    }
+
+    /// Sends a medium reply without arguments as [`Message::reply_medium`] does, of up to
+    /// [`copy::FEW`] bytes. Calls nothing.
+    #[inline(always)]
+    pub fn reply_medium_now(&self, handler: u8, payload: &[u8]) -> Replied {
+        if payload.len() > copy::FEW {
+            return Replied::No;
+        }
+        self.reply_now(header(handler, &[], Payload::Medium(payload)), payload)
+    }
+
+    #[inline(always)]
+    fn reply_now(&self, header: Header, bytes: &[u8]) -> Replied {
+        let Some(core) = self.due() else {
+            return Replied::No;
+        };
+        // To itself a process sends in another way, and is not connected.
+        // SAFETY: the handler runs in this thread's turn, which does nothing else with the endpoint
+        // before the last use of the way.
+        let Some(way) = (unsafe { core.replies.way_now(self.source) }) else {
+            return Replied::No;
+        };
+        let sent = way.inject_words([header.to_word()], bytes);
+        match sent {
+            endpoint::Sent::No | endpoint::Sent::Beyond => Replied::No,
+            endpoint::Sent::Yes => {
+                self.note_reply();
+                Replied::Yes
+            }
+            endpoint::Sent::Unheard => {
+                self.note_reply();
+                Replied::Unheard
+            }
+        }
+    }
+
+    /// Wakes the requester behind a reply.
+    pub fn wake(&self) {
+        // SAFETY: the engine has made the message, and is there during the handler.
+        unsafe { self.core() }.replies.wake(self.source);
     }
 }
 

@@ -35,6 +35,20 @@ impl Header {
             | self.bytes << 16
     }
 
+    /// Returns the header of a short message by one comparison; `None` for others, and where all
+    /// arguments are there.
+    #[inline(always)]
+    pub(crate) fn of_short_word(word: u64) -> Option<Self> {
+        const OTHER: u64 = 3 << 13 | (MOST_ARGS as u64) << 8;
+        (word & OTHER == 0).then_some(Self {
+            handler: word as u8,
+            args: (word >> 8 & 0xf) as u8,
+            category: Category::Short,
+            is_carried: false,
+            bytes: 0,
+        })
+    }
+
     /// Returns `None` for a word that no engine sends.
     #[inline(always)]
     pub(crate) fn of_word(word: u64) -> Option<Self> {
@@ -71,7 +85,14 @@ mod tests {
                     is_carried,
                     bytes,
                 };
-                assert_eq!(Header::of_word(header.to_word()), Some(header));
+                let word = header.to_word();
+                assert_eq!(Header::of_word(word), Some(header));
+                if let Some(short) = Header::of_short_word(word) {
+                    assert_eq!(category, Category::Short);
+                    assert_eq!((short.handler, short.args), (handler, args));
+                } else {
+                    assert!(category != Category::Short || usize::from(args) == MOST_ARGS);
+                }
             }
         }
         assert_eq!(Header::of_word(17 << 8), None);

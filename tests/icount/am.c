@@ -13,7 +13,7 @@
 /* Calls between two turns of the software device and of the far end; and of operations with a
  * result. */
 enum { TURN = 16, FETCHES = 8 };
-enum { HANDLER = 3, BYTES = 4096, PAYLOAD = 64 };
+enum { HANDLER = 3, ANSWERED = 4, BYTES = 4096, PAYLOAD = 64 };
 
 #ifdef FARREACH_AM_THREADS
 #define THREADS ", threads"
@@ -56,6 +56,10 @@ static void handle(farreach_am_message_t *message) {
     handled++;
 }
 
+static void answer(farreach_am_message_t *message) {
+    OK(farreach_am_reply_short(message, HANDLER, NULL, 0));
+}
+
 static void *open_side(void *which) {
     static uint32_t ranks[2] = {0, 1};
     uint32_t rank = which == &far;
@@ -70,6 +74,7 @@ static void *open_side(void *which) {
     farreach_am_t **am = which;
     OK(farreach_am_open(&config, am));
     OK(farreach_am_register(*am, HANDLER, handle, NULL));
+    OK(farreach_am_register(*am, ANSWERED, answer, NULL));
     OK(farreach_am_attach(*am, NULL, BYTES));
     return NULL;
 }
@@ -135,7 +140,11 @@ IN_TURNS(device_add, FETCHES, farreach_am_device_add(n, 1, to, 1, &found, &ended
 static NOINLINE void icount_uncounted_request(void) {
     OK(farreach_am_request_short(near, 1, HANDLER, NULL, 0));
 }
+static NOINLINE void icount_uncounted_question(void) {
+    OK(farreach_am_request_short(near, 1, ANSWERED, NULL, 0));
+}
 IN_TURNS(handle, 1, (icount_uncounted_request(), farreach_am_poll(far)))
+IN_TURNS(answer, 1, (icount_uncounted_question(), farreach_am_poll(far)))
 
 /* Where an operation is counted. */
 enum { ON_NODE = 1, OVER_DEVICE = 2, BOTH = ON_NODE | OVER_DEVICE };
@@ -152,6 +161,7 @@ static const struct row {
     ROW("farreach_am_poll, idle", BOTH, poll),
     /* Over a device the turn of the software device would be counted. */
     ROW("farreach_am_poll, a short request", ON_NODE, handle),
+    ROW("farreach_am_poll, a short request and its reply", ON_NODE, answer),
     ROW("farreach_am_put 8 B", BOTH, put),
     ROW("farreach_am_put_word", BOTH, put_word),
     ROW("farreach_am_get 8 B", BOTH, get),
@@ -173,9 +183,11 @@ int main(int argc, char **argv) {
     to = farreach_am_segments(near)[1].start;
     /* The first ones connect. */
     OK(farreach_am_request_short(near, 1, HANDLER, NULL, 0));
+    if (!is_far)
+        OK(farreach_am_request_short(near, 1, ANSWERED, NULL, 0));
     int result = farreach_am_atomic(near, 1, to, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0, &found, &ended);
     CHECK(result >= 0);
-    while (handled == 0 || (result == FARREACH_AM_OK && ended == 0))
+    while (handled < 2 - is_far || (result == FARREACH_AM_OK && ended == 0))
         turn();
     char target[32];
     snprintf(target, sizeof target, "%s" THREADS, argv[1]);

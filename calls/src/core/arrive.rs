@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::packet::{Packet, Record};
 use crate::wire::{CHUNKS, DONE, DOWN, FAILED, FETCHED, REPLY, UNIT, UP, read};
 use fi_job::Job;
-use fi_provider::raw::address_vector::AddressVector;
+use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
 use fi_provider::raw::completion::CompletionQueue;
 use fi_provider::raw::domain::Domain;
-use fi_provider::raw::endpoint::{self, Endpoint, InPlace, Lying};
+use fi_provider::raw::endpoint::{self, Endpoint, InPlace, Lying, Take};
 use fi_provider::raw::error as raw;
 use std::cell::RefCell;
 
@@ -24,8 +24,8 @@ impl Arrivals {
         !self.0.borrow().is_empty()
     }
 
-    fn take(&self, lying: Lying, way: Way) -> bool {
-        let Some(source) = lying.source else {
+    fn take(&self, source: Option<PeerIndex>, lying: Lying, way: Way) -> bool {
+        let Some(source) = source else {
             // Of a process that is not of the job.
             return true;
         };
@@ -40,18 +40,18 @@ impl Arrivals {
 ///
 /// # Safety
 /// `arrivals` leads to some, of the calling thread's turn.
-unsafe fn take_calls(arrivals: *const (), lying: Lying) -> bool {
+unsafe fn take_calls(arrivals: *const (), source: Option<PeerIndex>, lying: Lying) -> bool {
     // SAFETY: the pointer leads to a list of this thread's turn.
-    unsafe { &*arrivals.cast::<Arrivals>() }.take(lying, Way::Calls)
+    unsafe { &*arrivals.cast::<Arrivals>() }.take(source, lying, Way::Calls)
 }
 
 /// Takes another message.
 ///
 /// # Safety
 /// As [`take_calls`].
-unsafe fn take_replies(arrivals: *const (), lying: Lying) -> bool {
+unsafe fn take_replies(arrivals: *const (), source: Option<PeerIndex>, lying: Lying) -> bool {
     // SAFETY: the pointer leads to a list of this thread's turn.
-    unsafe { &*arrivals.cast::<Arrivals>() }.take(lying, Way::Replies)
+    unsafe { &*arrivals.cast::<Arrivals>() }.take(source, lying, Way::Replies)
 }
 
 /// Opens the endpoints of both ways: for calls, and for replies and reads. Collective.
@@ -65,7 +65,7 @@ pub(super) fn open(
     job: &mut Job,
 ) -> Result<(Endpoint, Endpoint), Error> {
     let vectors = [AddressVector::new(), AddressVector::new()];
-    let open = |vector, queue: &CompletionQueue, take: unsafe fn(*const (), Lying) -> bool| {
+    let open = |vector, queue: &CompletionQueue, take: Take| {
         let at = std::ptr::from_ref(arrivals).cast();
         // SAFETY: the list stays where it is, the core's alone, dropped behind the endpoints, whose
         // progress is made in turns; the functions call nothing of the endpoints.

@@ -22,7 +22,7 @@
 mod receiver;
 mod sender;
 
-pub use receiver::{Other, Receiver, Record, SHORT, Short};
+pub use receiver::{First, Other, Receiver, Record, SHORT};
 pub use sender::{Room, Sender};
 
 use crate::sync::{AtomicU64, Ordering};

@@ -134,16 +134,20 @@ fn send(sender: &mut Sender, number: u64) -> Result<bool, Broken> {
 /// Receives a record, which must be number `number`; whether there was one.
 fn receive(receiver: &mut Receiver, number: u64) -> Result<bool, Broken> {
     let (kind, bytes) = record(number, receiver.max_payload());
-    if number.is_multiple_of(2) {
-        // Otherwise `next` has it, or gives the room back.
-        if let Ok(Some(record)) = receiver.short(kind) {
-            let mut copied = [0; SHORT];
-            // SAFETY: the record has so many bytes, at most `SHORT`.
-            unsafe { copy(copied.as_mut_ptr(), record.payload(), record.len()) };
-            assert_eq!(&copied[..record.len()], bytes, "{number}");
-            record.done();
-            return Ok(true);
-        }
+    let first = match number % 3 {
+        0 => receiver.short(kind),
+        1 => receiver.of_kind(kind),
+        // Those have taken it, or `next` has it, which may give the room back.
+        _ => Err(Other),
+    };
+    if let Ok(Some(record)) = first {
+        let mut copied = [0; 1024];
+        assert!(number % 3 == 1 || record.len() <= SHORT);
+        // SAFETY: `copied` has room for the longest payload.
+        unsafe { copy(copied.as_mut_ptr(), record.payload(), record.len()) };
+        assert_eq!(&copied[..record.len()], bytes, "{number}");
+        record.done();
+        return Ok(true);
     }
     let Some(record) = receiver.next()? else {
         return Ok(false);
@@ -351,6 +355,14 @@ fn short_records_of_a_kind_are_taken_up_to_a_quarter() {
             .short(u16::MAX)
             .map(|record| record.map(|one| one.len()));
         assert_eq!(short, if is_short { Ok(Some(len)) } else { Err(Other) });
+        assert_eq!(receiver.of_kind(u16::MAX - 1).err(), Some(Other));
+        let first = receiver.of_kind(u16::MAX);
+        // That of 256 bytes reaches beyond a quarter.
+        let is_within = len < 256;
+        assert_eq!(
+            first.is_ok_and(|one| one.is_some_and(|one| one.len() == len)),
+            is_within
+        );
         receiver
             .next()
             .expect("a whole ring")

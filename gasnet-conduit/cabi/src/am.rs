@@ -9,7 +9,7 @@ mod tries;
 
 use gasnet_conduit::{
     Alone, Arithmetic, Atomic, Config, Core, Datatype, Done, Ended, Engine, Error, Exchange, Guard,
-    Handler, Key, Meeting, Message, Segment, Sent, Source, Threads, Way, Word,
+    Handler, Key, Meeting, Message, Replied, Segment, Sent, Source, Threads, Way, Word,
 };
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -623,7 +623,16 @@ pub(crate) unsafe extern "C" fn farreach_am_reply_short(
     nargs: u32,
 ) -> c_int {
     // SAFETY: the message and the arguments are there.
-    code(unsafe { (*request).reply_short(handler, slice(args, nargs as usize)) })
+    unsafe {
+        if nargs != 0 {
+            return slow::reply_args(request, handler, args, nargs);
+        }
+        match (*request).reply_short_now(handler) {
+            Replied::Yes => OK,
+            Replied::Unheard => slow::wake_requester(request),
+            Replied::No => slow::reply_short(request, handler, args, nargs),
+        }
+    }
 }
 
 /// Sends a medium reply.
@@ -640,10 +649,16 @@ pub(crate) unsafe extern "C" fn farreach_am_reply_medium(
     nargs: u32,
 ) -> c_int {
     // SAFETY: the message, payload and arguments are there.
-    code(unsafe {
-        let args = slice(args, nargs as usize);
-        (*request).reply_medium(handler, slice(payload, bytes), args)
-    })
+    unsafe {
+        if nargs != 0 {
+            return slow::reply_medium(request, handler, payload, bytes, args, nargs);
+        }
+        match (*request).reply_medium_now(handler, slice(payload, bytes)) {
+            Replied::Yes => OK,
+            Replied::Unheard => slow::wake_requester(request),
+            Replied::No => slow::reply_medium(request, handler, payload, bytes, args, nargs),
+        }
+    }
 }
 
 /// Sends a long reply.

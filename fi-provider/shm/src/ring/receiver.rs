@@ -39,10 +39,10 @@ pub struct Record<'a> {
 pub const SHORT: usize = 16;
 const _: () = assert!(SHORT <= max_payload(*CAPACITIES.start()));
 
-/// The first record of a ring, with a payload of at most [`SHORT`] bytes. It is consumed by
-/// [`Short::done`] alone.
+/// The first record of a ring, behind which no room is given back. It is consumed by
+/// [`First::done`] alone.
 #[derive(Debug)]
-pub struct Short<'a> {
+pub struct First<'a> {
     receiver: &'a mut Receiver,
     /// The word of the header, and that behind the record.
     next: *const Word,
@@ -50,7 +50,8 @@ pub struct Short<'a> {
     len: usize,
 }
 
-/// The first record is none that [`Receiver::short`] takes: [`Receiver::next`] has it.
+/// The first record is none that [`Receiver::short`] or [`Receiver::of_kind`] takes:
+/// [`Receiver::next`] has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Other;
 
@@ -139,7 +140,7 @@ impl Receiver {
     /// [`Other`] if [`Receiver::next`] has to look: also for one short record of a quarter, at
     /// least.
     #[inline(always)]
-    pub fn short(&mut self, kind: u16) -> Result<Option<Short<'_>>, Other> {
+    pub fn short(&mut self, kind: u16) -> Result<Option<First<'_>>, Other> {
         self.short_from::<0>(kind)
     }
 
@@ -151,25 +152,49 @@ impl Receiver {
     pub fn short_from<const LEAST: usize>(
         &mut self,
         kind: u16,
-    ) -> Result<Option<Short<'_>>, Other> {
+    ) -> Result<Option<First<'_>>, Other> {
         const { assert!(LEAST <= SHORT) };
+        let first = self.first::<LEAST>(kind, SHORT as u64)?;
+        if let Some(first) = &first {
+            // SAFETY: `first` takes no other lengths: those of `SHORT` fit in the header's lower half.
+            unsafe { std::hint::assert_unchecked(LEAST <= first.len && first.len <= SHORT) };
+        }
+        Ok(first)
+    }
+
+    /// Returns the first record if it is of this kind, of whatever length, as [`Receiver::short`]
+    /// does.
+    ///
+    /// # Errors
+    /// As [`Receiver::short`].
+    #[inline(always)]
+    pub fn of_kind(&mut self, kind: u16) -> Result<Option<First<'_>>, Other> {
+        // A closed ring has no limit: it is found there.
+        self.first::<0>(kind, self.most.cast_unsigned())
+    }
+
+    /// Returns the first record if it is of this kind and has `LEAST` to `most` bytes.
+    #[inline(always)]
+    fn first<const LEAST: usize>(
+        &mut self,
+        kind: u16,
+        most: u64,
+    ) -> Result<Option<First<'_>>, Other> {
         let next = self.next;
         // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
         // ORDERING: pairs with the store in the sender's `append`.
         let header = Header(unsafe { &*next }.value.load(Ordering::Acquire));
-        // Mark and kind are right where the rest is a short length, less the least one.
+        // Mark and kind are right where the rest is a length, less the least one.
         let least = Header::new(MESSAGE, kind, LEAST as u32);
-        if header.0.wrapping_sub(least.0) > (SHORT - LEAST) as u64 {
+        if header.0.wrapping_sub(least.0) > most.wrapping_sub(LEAST as u64) {
             return if header.0 == 0 { Ok(None) } else { Err(Other) };
         }
         let len = header.len() as usize;
-        // SAFETY: the length is the rest and `LEAST`: mark and kind are in the header's upper half.
-        unsafe { std::hint::assert_unchecked(LEAST <= len && len <= SHORT) };
         let behind = next.wrapping_add(record_words(len) as usize);
         if behind >= self.limit {
             return Err(Other);
         }
-        Ok(Some(Short {
+        Ok(Some(First {
             receiver: self,
             next,
             len,
@@ -181,7 +206,7 @@ impl Receiver {
     /// than [`Receiver::short`] does; `None` if there is another one or none, or where
     /// [`Receiver::next`] has to look. Gives no room back.
     #[inline(always)]
-    pub fn exactly<const LEN: usize>(&mut self, kind: u16) -> Option<Short<'_>> {
+    pub fn exactly<const LEN: usize>(&mut self, kind: u16) -> Option<First<'_>> {
         const { assert!(LEN <= SHORT) };
         let next = self.next;
         // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
@@ -191,7 +216,7 @@ impl Receiver {
         if header != Header::new(MESSAGE, kind, LEN as u32).0 || behind >= self.limit {
             return None;
         }
-        Some(Short {
+        Some(First {
             receiver: self,
             next,
             len: LEN,
@@ -301,8 +326,8 @@ impl Receiver {
     }
 }
 
-impl Short<'_> {
-    /// Returns the length of the payload in bytes, at most [`SHORT`].
+impl First<'_> {
+    /// Returns the length of the payload in bytes.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
@@ -325,7 +350,7 @@ impl Short<'_> {
     #[inline(always)]
     pub fn word(&self, index: usize) -> Option<u64> {
         (index < self.len.div_ceil(WORD)).then(|| {
-            // SAFETY: `Receiver::short` has found that the record lies in the ring, whose memory
+            // SAFETY: `Receiver::first` has found that the record lies in the ring, whose memory
             // `Receiver::new` was given, mapped and aligned.
             unsafe { &*self.next.wrapping_add(1 + index) }.read()
         })

@@ -10,6 +10,7 @@ pub use super::slots::{Allowed, PLACES, Slot};
 use super::{Config, Endpoint};
 use crate::raw::address_vector::Told;
 use crate::raw::completion::Counted;
+use crate::raw::far::mark::Follows;
 use crate::raw::inbox::BELL_STEP;
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -72,7 +73,7 @@ impl Endpoint {
         // counts has no slot; `source` holds 8 bytes.
         unsafe {
             let there = (&*region.in_line, address);
-            self.write_known_word(region, there, || true, source, Counted)
+            self.write_known_word((region, Follows::YES), there, || true, source, Counted)
         }
     }
 

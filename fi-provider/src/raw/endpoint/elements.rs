@@ -18,7 +18,7 @@ use crate::raw::atomic::amo;
 use crate::raw::completion::{Part, Report};
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
-use crate::raw::far::mark::Mark;
+use crate::raw::far::mark::{Follows, Mark};
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 
@@ -283,6 +283,33 @@ impl Endpoint {
     /// As [`Endpoint::update`]; [`RemoteRegion::is_updated_in_line`] of the region.
     #[inline(always)]
     pub unsafe fn update_word_in_line<R: Report>(&self, one: &OneWord<'_>, report: R) -> bool {
+        // SAFETY: `found` is null, or has room for the word until the operation is reported; posts to
+        // the region are in line.
+        unsafe { self.post_word::<_, false>(one, report) }
+    }
+
+    /// Does as [`Endpoint::update_word_in_line`] in a region of [`Endpoint::resolve_by_device`], by fewer
+    /// instructions.
+    ///
+    /// # Safety
+    /// As [`Endpoint::update_word_in_line`]; this endpoint has resolved the region.
+    #[inline(always)]
+    pub unsafe fn update_word_resolved<R: Report>(&self, one: &OneWord<'_>, report: R) -> bool {
+        // SAFETY: `found` is null, or has room for the word until the operation is reported; posts to
+        // the region, which this endpoint has resolved, are in line.
+        unsafe { self.post_word::<_, true>(one, report) }
+    }
+
+    /// Posts an operation in line: with `RESOLVED` in a region of [`Endpoint::resolve_by_device`].
+    ///
+    /// # Safety
+    /// As [`Endpoint::update_word_in_line`]; with `RESOLVED` as [`Endpoint::update_word_resolved`].
+    #[inline(always)]
+    unsafe fn post_word<R: Report, const RESOLVED: bool>(
+        &self,
+        one: &OneWord<'_>,
+        report: R,
+    ) -> bool {
         let (region, bytes) = (one.region, size_of::<u64>());
         let (found, mark) = self.place_of(one);
         // A region that is updated in line keeps the alignment of addresses.
@@ -293,9 +320,14 @@ impl Endpoint {
         let (operand, comparand) = one.operands;
         let word = (one.address, amo(one.operation, operand, comparand));
         // SAFETY: the link, which the region holds, has the path, posts by which are in line; `found`
-        // has room for the word until the operation is reported, aligned.
+        // has room for the word until the operation is reported, aligned. The word was found, so that the
+        // region is open.
         unsafe {
             let path = &*region.updated_in_line;
+            if RESOLVED {
+                let known = (region, Follows::default());
+                return self.update_known_word(known, path, word, found, (mark, report));
+            }
             self.update_word_quickly(region, path, word, found, (mark, report))
         }
     }

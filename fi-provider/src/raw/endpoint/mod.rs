@@ -63,7 +63,7 @@ pub use elements::OneWord;
 pub use held::Peeked;
 pub use in_place::{Sent, Way};
 pub use injected::Injected;
-pub use lying::{InPlace, Lying};
+pub use lying::{InPlace, Lying, Take};
 pub use posted::{Few, Level, Posted};
 pub use range::{Range, Word};
 pub use remote::RemoteRegion;

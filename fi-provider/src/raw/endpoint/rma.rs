@@ -356,7 +356,7 @@ impl Endpoint {
     /// fewer instructions.
     ///
     /// # Safety
-    /// As [`Endpoint::write_word_in_line`].
+    /// As [`Endpoint::write_word_in_line`]; this endpoint has resolved the region.
     #[inline(always)]
     pub unsafe fn write_word_resolved<R: Report>(
         &self,
@@ -365,16 +365,17 @@ impl Endpoint {
         source: *const u8,
         report: R,
     ) -> bool {
-        let (is_there, fixed) = (
-            region.find_word(address, Rights::WRITE).is_some(),
-            Follows::default(),
-        );
+        // Asked first: it takes fewer registers, and room is there mostly.
+        if region.find_word(address, Rights::WRITE).is_none() {
+            return false;
+        }
         // SAFETY: `source` holds the bytes; posts to the region are in line, so that its link, which it
-        // holds, has the path.
-        is_there
-            && unsafe {
-                self.write_word_of(region, fixed, &*region.in_line, address, source, report)
-            }
+        // holds, has the path. A word is found in an open region alone, which counts nothing.
+        unsafe {
+            let there = (&*region.in_line, address);
+            let found = (region, Follows::default());
+            self.write_known_word(found, there, || true, source, report)
+        }
     }
 
     /// Does as [`Endpoint::write_word_in_line`] for a region that the endpoint knows by its key.
@@ -395,7 +396,7 @@ impl Endpoint {
         // nothing.
         unsafe {
             let there = (&*region.in_line, address);
-            self.write_known_word(region, there, is_there, source, report)
+            self.write_known_word((region, Follows::YES), there, is_there, source, report)
         }
     }
 

@@ -183,7 +183,7 @@ impl Endpoint {
     /// As long as the reference is used, no function is called that borrows the rings.
     #[expect(clippy::mut_from_ref, reason = "the caller promises that there is one")]
     #[inline(always)]
-    unsafe fn ring_of(&self, bell: usize) -> Option<&mut Incoming> {
+    pub(super) unsafe fn ring_of(&self, bell: usize) -> Option<&mut Incoming> {
         // SAFETY: no other reference is there: functions of the endpoint that borrow the rings call
         // nothing of the program's, which makes progress; the endpoint is of one thread, as its
         // cells are; and the caller calls none of them as long as this one is used.

@@ -72,54 +72,36 @@ impl Endpoint {
         source: *const u8,
         report: R,
     ) -> bool {
-        // SAFETY: `source` holds the bytes, and posts by the path are in line by connected queues.
-        unsafe { self.write_word_of(region, region.follows, path, address, source, report) }
-    }
-
-    /// Does as [`Endpoint::write_word_quickly`] for a region of which the caller knows whether it
-    /// follows its key.
-    ///
-    /// # Safety
-    /// As [`Endpoint::write_word_quickly`].
-    #[inline(always)]
-    pub(crate) unsafe fn write_word_of<R: Report>(
-        &self,
-        region: &RemoteRegion,
-        follows: Follows,
-        path: &FarPath,
-        address: u64,
-        source: *const u8,
-        report: R,
-    ) -> bool {
-        debug_assert_eq!(region.follows, follows);
         if !self.may_post(path, report) {
             return false;
         }
-        let mark = Mark::WRITE.of(report, follows);
+        let mark = Mark::WRITE.of(report, region.follows);
         let there = || Some(Segment::new(address, region.device_key));
         // SAFETY: the source holds 8 bytes, and posts by the path are in line by connected queues.
         unsafe { self.write_word_there(path, there, source, (mark, report)) }
     }
 
-    /// Does as [`Endpoint::write_word_quickly`] for a region that the endpoint knows by its key, if
-    /// `is_there` says so, which is asked where there is room.
+    /// Does as [`Endpoint::write_word_quickly`] for a region that this endpoint has found, of which the
+    /// caller knows whether it follows its key, if `is_there` says so, which is asked where there is
+    /// room.
     ///
     /// # Safety
-    /// As [`Endpoint::write_word_quickly`]; [`Endpoint::region_now`] has returned the region, and
-    /// where `is_there` is true it is open, and counts nothing.
+    /// As [`Endpoint::write_word_quickly`]; [`Endpoint::resolve`] or [`Endpoint::region_now`] has
+    /// returned the region, and where `is_there` is true it is open, and counts nothing.
     #[inline(always)]
     pub(crate) unsafe fn write_known_word<R: Report>(
         &self,
-        region: &RemoteRegion,
+        (region, follows): (&RemoteRegion, Follows),
         (path, address): (&FarPath, u64),
         is_there: impl FnOnce() -> bool,
         source: *const u8,
         report: R,
     ) -> bool {
+        debug_assert_eq!(region.follows, follows);
         if R::IS_PART || !self.may_note(report) {
             return false;
         }
-        let mark = Mark::WRITE.of(report, Follows::YES);
+        let mark = Mark::WRITE.of(report, follows);
         let there = || is_there().then(|| Segment::new(address, region.device_key));
         // SAFETY: the source holds 8 bytes, and posts by the path are in line by connected queues.
         // The path is this endpoint's, as the endpoint has found the region by it, and its peer is
@@ -277,12 +259,47 @@ impl Endpoint {
         found: *mut u8,
         (what, report): (Mark, R),
     ) -> bool {
+        // SAFETY: `found` has room for the word, aligned, until the operation is reported; posts by the
+        // path, which is this endpoint's, are in line by connected queues.
+        self.may_use::<R>(path)
+            && unsafe {
+                let follows = region.follows;
+                self.update_known_word(
+                    (region, follows),
+                    path,
+                    (address, amo),
+                    found,
+                    (what, report),
+                )
+            }
+    }
+
+    /// Does as [`Endpoint::update_word_quickly`] for a region that this endpoint has found, of which the
+    /// caller knows whether it follows its key.
+    ///
+    /// # Safety
+    /// As [`Endpoint::update_word_quickly`]; [`Endpoint::resolve_by_device`] has returned the region, which
+    /// is open.
+    #[inline(always)]
+    pub(crate) unsafe fn update_known_word<R: Report>(
+        &self,
+        (region, follows): (&RemoteRegion, Follows),
+        path: &FarPath,
+        (address, amo): (u64, Amo),
+        found: *mut u8,
+        (what, report): (Mark, R),
+    ) -> bool {
+        debug_assert_eq!(region.follows, follows);
         let bytes = size_of::<u64>() as u32;
         // Only operations that every device has.
         let Some(atomic) = entry(amo, size_of::<u64>(), || false) else {
             return false;
         };
-        let Some(words) = path.log.words().filter(|_| self.may_post(path, report)) else {
+        let Some(words) = path
+            .log
+            .words()
+            .filter(|_| !R::IS_PART && self.may_note(report))
+        else {
             return false;
         };
         let there = Segment::new(address, region.device_key);
@@ -293,7 +310,7 @@ impl Endpoint {
         let Some(block) = posted else {
             return false;
         };
-        let mark = what.of(report, region.follows);
+        let mark = what.of(report, follows);
         path.log
             .note_word(block.into(), mark, (found, bytes), report);
         self.note_entry(path, report);

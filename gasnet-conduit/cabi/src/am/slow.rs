@@ -1,7 +1,10 @@
 //! The rest of functions that are mostly done by few instructions: calls at their ends, with the same
 //! arguments.
 
-use super::{DONE, Done, Engine, Guard, OK, REUSE, Sent, Source, Way, Word, code, ended, slice};
+use super::{
+    DONE, Done, Engine, Guard, Message, OK, REUSE, Replied, Sent, Source, Way, Word, code, ended,
+    slice,
+};
 use std::ffi::c_int;
 
 /// Polls where there is something to do.
@@ -407,4 +410,67 @@ unsafe fn get_otherwise<G: Guard>(
         }
         ended((*am).get(rank, (to, bytes), from, Done::new(done)))
     }
+}
+
+/// Wakes the requester behind a reply.
+///
+/// # Safety
+/// `request` is the message of the handler that runs: as for all of these.
+#[inline(never)]
+pub(super) unsafe fn wake_requester(request: *const Message) -> c_int {
+    // SAFETY: the message is there.
+    unsafe { (*request).wake() };
+    OK
+}
+
+/// Sends a short reply with arguments.
+///
+/// # Safety
+/// As the C function of this name.
+#[inline(never)]
+pub(super) unsafe fn reply_args(
+    request: *const Message,
+    handler: u8,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the message and the arguments are there.
+    unsafe {
+        match (*request).reply_args_now(handler, slice(args, nargs as usize)) {
+            Replied::Yes => OK,
+            Replied::Unheard => wake_requester(request),
+            Replied::No => reply_short(request, handler, args, nargs),
+        }
+    }
+}
+
+/// # Safety
+/// As the C function of this name.
+#[inline(never)]
+pub(super) unsafe fn reply_short(
+    request: *const Message,
+    handler: u8,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the message and the arguments are there.
+    code(unsafe { (*request).reply_short(handler, slice(args, nargs as usize)) })
+}
+
+/// # Safety
+/// As the C function of this name.
+#[inline(never)]
+pub(super) unsafe fn reply_medium(
+    request: *const Message,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the message, payload and arguments are there.
+    code(unsafe {
+        let args = slice(args, nargs as usize);
+        (*request).reply_medium(handler, slice(payload, bytes), args)
+    })
 }
