@@ -64,8 +64,11 @@ impl Word {
 /// How far a reply has come by few instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replied {
-    /// It is not sent: no ring takes it at once.
+    /// It is not sent: that is not possible at once.
     No,
+    /// It is not sent, as no ring takes it: the function behind this one is to be called, which sends
+    /// over the device.
+    Beyond,
     /// It is sent.
     Yes,
     /// It is sent, and [`Message::wake`] is to be called: the requester sleeps.
@@ -152,13 +155,11 @@ impl<G: Guard> Engine<G> {
     #[inline(always)]
     pub unsafe fn request_args_beyond(&self, handler: u8, args: &[u32], way: Way<'_>) -> Sent<'_> {
         let word = header(handler, args, Payload::None).to_word();
-        let pair = match *args {
-            [one] => [word, u64::from(one)],
-            [one, two] => [word, u64::from(one) | u64::from(two) << 32],
+        let Some(args_word) = in_one_word(args) else {
             // SAFETY: the way was returned just now, as callers promise.
-            _ => return unsafe { self.request_many_args_beyond(handler, args, way) },
+            return unsafe { self.request_many_args_beyond(handler, args, way) };
         };
-        beyond!(self, way.inject_pair_over_device(pair))
+        beyond!(self, way.inject_pair_over_device([word, args_word]))
     }
 
     /// # Safety
@@ -239,15 +240,28 @@ impl<G: Guard> Engine<G> {
     }
 }
 
+/// Sends a reply over the device by an expression on the way to the requester; returns whether it has.
+macro_rules! reply_beyond {
+    ($message:expr, |$way:ident| $send:expr) => {{
+        let message = $message;
+        let is_sent = message.way_back().is_some_and(|$way| $send);
+        if is_sent {
+            message.note_reply();
+        }
+        is_sent
+    }};
+}
+
 /// Replying by few instructions, in a handler.
 impl Message {
-    /// Sends a short reply without arguments as [`Message::reply_short`] does. Calls nothing.
+    /// Sends a short reply without arguments as [`Message::reply_short`] does. Calls nothing. Behind it
+    /// comes [`Message::reply_short_beyond`].
     #[inline(always)]
     pub fn reply_short_now(&self, handler: u8) -> Replied {
         self.reply_now(header(handler, &[], Payload::None), &[])
     }
 
-    /// The same with arguments.
+    /// The same with arguments. Behind it comes [`Message::reply_args_beyond`].
     #[inline(always)]
     pub fn reply_args_now(&self, handler: u8, args: &[u32]) -> Replied {
         if args.len() > MOST_ARGS {
@@ -268,18 +282,12 @@ impl Message {
 
     #[inline(always)]
     fn reply_now(&self, header: Header, bytes: &[u8]) -> Replied {
-        let Some(core) = self.due() else {
+        let Some(way) = self.way_back() else {
             return Replied::No;
         };
-        // To itself a process sends in another way, and is not connected.
-        // SAFETY: the handler runs in this thread's turn, which does nothing else with the endpoint
-        // before the last use of the way.
-        let Some(way) = (unsafe { core.replies.way_now(self.source) }) else {
-            return Replied::No;
-        };
-        let sent = way.inject_words([header.to_word()], bytes);
-        match sent {
-            endpoint::Sent::No | endpoint::Sent::Beyond => Replied::No,
+        match way.inject_words([header.to_word()], bytes) {
+            endpoint::Sent::No => Replied::No,
+            endpoint::Sent::Beyond => Replied::Beyond,
             endpoint::Sent::Yes => {
                 self.note_reply();
                 Replied::Yes
@@ -291,10 +299,54 @@ impl Message {
         }
     }
 
+    /// Sends over the device what [`Message::reply_short_now`] has not sent. Returns false where that is
+    /// not possible at once.
+    #[inline(always)]
+    pub fn reply_short_beyond(&self, handler: u8) -> bool {
+        let word = header(handler, &[], Payload::None).to_word();
+        reply_beyond!(self, |way| way.inject_word_over_device(word))
+    }
+
+    /// The same behind [`Message::reply_args_now`].
+    #[inline(always)]
+    pub fn reply_args_beyond(&self, handler: u8, args: &[u32]) -> bool {
+        const { assert!(MOST_ARGS * size_of::<u32>() <= Way::FEW) };
+        let word = header(handler, args, Payload::None).to_word();
+        if let Some(args) = in_one_word(args) {
+            return reply_beyond!(self, |way| way.inject_pair_over_device([word, args]));
+        }
+        let bytes = bytes_of(args);
+        let bytes = (bytes.as_ptr(), bytes.len());
+        // SAFETY: the slice holds the bytes, of which there are few enough.
+        reply_beyond!(self, |way| unsafe {
+            let is_sent = way.inject_words_over_device([word], bytes);
+            is_sent.unwrap_or_else(|| way.inject_words_by_other_queues(&[word], bytes))
+        })
+    }
+
+    /// The way to the requester, where a reply is due.
+    #[inline(always)]
+    fn way_back(&self) -> Option<Way<'_>> {
+        // To itself a process sends in another way, and is not connected.
+        // SAFETY: the handler runs in this thread's turn, which does nothing else with the endpoint
+        // before the last use of the way.
+        unsafe { self.due()?.replies.way_now(self.source) }
+    }
+
     /// Wakes the requester behind a reply.
     pub fn wake(&self) {
         // SAFETY: the engine has made the message, and is there during the handler.
         unsafe { self.core() }.replies.wake(self.source);
+    }
+}
+
+/// One or two arguments, as they lie in a message.
+#[inline(always)]
+fn in_one_word(args: &[u32]) -> Option<u64> {
+    match *args {
+        [one] => Some(u64::from(one)),
+        [one, two] => Some(u64::from(one) | u64::from(two) << 32),
+        _ => None,
     }
 }
 

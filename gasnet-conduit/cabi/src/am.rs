@@ -630,6 +630,7 @@ pub(crate) unsafe extern "C" fn farreach_am_reply_short(
         match (*request).reply_short_now(handler) {
             Replied::Yes => OK,
             Replied::Unheard => slow::wake_requester(request),
+            Replied::Beyond => slow::reply_far(request, handler),
             Replied::No => slow::reply_short(request, handler, args, nargs),
         }
     }
@@ -656,7 +657,9 @@ pub(crate) unsafe extern "C" fn farreach_am_reply_medium(
         match (*request).reply_medium_now(handler, slice(payload, bytes)) {
             Replied::Yes => OK,
             Replied::Unheard => slow::wake_requester(request),
-            Replied::No => slow::reply_medium(request, handler, payload, bytes, args, nargs),
+            Replied::No | Replied::Beyond => {
+                slow::reply_medium(request, handler, payload, bytes, args, nargs)
+            }
         }
     }
 }

@@ -166,7 +166,9 @@ impl Endpoint {
             && bytes == size_of::<u64>()
             // SAFETY: `found` has room for the word until the operation is reported, aligned; posts
             // to the region are in line.
-            && unsafe { self.update_word_quickly(region, path, (address, amo), found, what) }
+            && unsafe {
+                self.update_word_quickly::<_, false>(region, path, (address, amo), found, what)
+            }
         {
             return Ok(());
         }

@@ -18,7 +18,7 @@ use crate::raw::atomic::amo;
 use crate::raw::completion::{Part, Report};
 use crate::raw::domain::Domain;
 use crate::raw::error::Error;
-use crate::raw::far::mark::{Follows, Mark};
+use crate::raw::far::mark::Mark;
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 
@@ -324,11 +324,8 @@ impl Endpoint {
         // region is open.
         unsafe {
             let path = &*region.updated_in_line;
-            if RESOLVED {
-                let known = (region, Follows::default());
-                return self.update_known_word(known, path, word, found, (mark, report));
-            }
-            self.update_word_quickly(region, path, word, found, (mark, report))
+            let what = (mark, report);
+            self.update_word_quickly::<_, RESOLVED>(region, path, word, found, what)
         }
     }
 

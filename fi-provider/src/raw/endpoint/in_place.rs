@@ -47,7 +47,7 @@ impl Endpoint {
             self.look_in_place();
         }
         if self.todo.get() != 0 {
-            self.look_further();
+            self.look_further::<true>();
         }
     }
 
@@ -88,21 +88,34 @@ impl Endpoint {
                 Ok(None) => return !lead.is_over(),
                 Err(Other) => return false,
             };
-            if !origin.is_of(&self.vector) {
-                return false;
-            }
             let lying = Lying {
                 bytes: record.payload().cast_mut(),
                 len: record.len(),
             };
-            let source = (*origin.source()).into();
-            // SAFETY: the endpoint lives, and this is its thread (the requirement of `InPlace::new`). The
-            // bytes are the record's, which no reference leads to.
-            if !unsafe { (in_place.take)(in_place.context, source, lying) } {
+            if !self.take_lying(in_place, origin, lying) {
                 return false;
             }
             record.done();
         }
+    }
+
+    /// Has the program's function take a message of a sender that was heard before; false where it is to
+    /// come again, or the number of the sender is to be looked up.
+    #[inline(always)]
+    fn take_lying(&self, in_place: InPlace, origin: &Origin, lying: Lying) -> bool {
+        let source = (*origin.source()).into();
+        // SAFETY: the endpoint lives, and this is its thread (the requirement of `InPlace::new`). The
+        // bytes are the message's, which no reference leads to.
+        origin.is_of(&self.vector) && unsafe { (in_place.take)(in_place.context, source, lying) }
+    }
+
+    /// Does as [`Endpoint::take_lying`] for `len` bytes at `payload`, aligned to 8; false also where the
+    /// program has no such function.
+    #[inline(always)]
+    pub(crate) fn take_lying_at(&self, origin: &Origin, payload: *const u8, len: usize) -> bool {
+        let bytes = payload.cast_mut();
+        let lying = Lying { bytes, len };
+        (self.config.in_place).is_some_and(|in_place| self.take_lying(in_place, origin, lying))
     }
 
     #[inline(never)]

@@ -275,13 +275,14 @@ impl Endpoint {
             self.look_first();
         }
         if self.todo.get() != 0 {
-            self.look_further();
+            self.look_further::<false>();
         }
     }
 
-    /// Looks for work of which the first word of bells does not tell.
+    /// Looks for work of which the first word of bells does not tell; with `IN_PLACE` messages are taken
+    /// by few instructions where they lie, and otherwise where they go to buffers.
     #[inline(always)]
-    fn look_further(&self) {
+    fn look_further<const IN_PLACE: bool>(&self) {
         // The compiler reads the byte anew, so that this comparison, too, is one with memory, and needs
         // no register.
         compiler_fence(Ordering::SeqCst);
@@ -292,22 +293,22 @@ impl Endpoint {
         let far = unsafe { self.far.as_ref().unwrap_unchecked() };
         let has_come = far.receives.is_ready();
         // SAFETY: something has come.
-        if has_come && !unsafe { self.take_next_message(far) } {
-            return self.turn_quickly(far);
+        if has_come && !unsafe { self.take_next_far::<IN_PLACE>(far) } {
+            return self.turn_quickly::<IN_PLACE>(far);
         }
         // Where a message has come, others are looked for first, but not for ever.
         if far.traffic.is_busy.get() && !self.end_only(far) && (!has_come || far.is_time_for_more())
         {
-            self.turn_quickly(far);
+            self.turn_quickly::<IN_PLACE>(far);
         }
     }
 
     /// Takes messages and completions, and does the rest of a turn only where there is some.
     #[inline(never)]
-    fn turn_quickly(&self, far: &Far) {
+    fn turn_quickly<const IN_PLACE: bool>(&self, far: &Far) {
         let is_busy = far.traffic.is_busy.get();
         let has_come = far.receives.is_ready();
-        if has_come && !self.take_messages(far) {
+        if has_come && !self.take_messages::<IN_PLACE>(far) {
             return self.work_off();
         }
         if is_busy && (!(self.look_far(far) | has_come) || far.is_time_for_more()) {

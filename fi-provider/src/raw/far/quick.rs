@@ -246,12 +246,13 @@ impl Endpoint {
     }
 
     /// Has the device do an atomic operation on a word of 8 bytes, aligned to it, by a connected
-    /// queue.
+    /// queue; with `RESOLVED` by fewer instructions.
     ///
     /// # Safety
-    /// As [`Endpoint::read_word_quickly`]; `found` is aligned to the word.
+    /// As [`Endpoint::read_word_quickly`]; `found` is aligned to the word. With `RESOLVED`
+    /// [`Endpoint::resolve_by_device`] of this endpoint has returned the region, which is open.
     #[inline(always)]
-    pub(crate) unsafe fn update_word_quickly<R: Report>(
+    pub(crate) unsafe fn update_word_quickly<R: Report, const RESOLVED: bool>(
         &self,
         region: &RemoteRegion,
         path: &FarPath,
@@ -259,47 +260,18 @@ impl Endpoint {
         found: *mut u8,
         (what, report): (Mark, R),
     ) -> bool {
-        // SAFETY: `found` has room for the word, aligned, until the operation is reported; posts by the
-        // path, which is this endpoint's, are in line by connected queues.
-        self.may_use::<R>(path)
-            && unsafe {
-                let follows = region.follows;
-                self.update_known_word(
-                    (region, follows),
-                    path,
-                    (address, amo),
-                    found,
-                    (what, report),
-                )
-            }
-    }
-
-    /// Does as [`Endpoint::update_word_quickly`] for a region that this endpoint has found, of which the
-    /// caller knows whether it follows its key.
-    ///
-    /// # Safety
-    /// As [`Endpoint::update_word_quickly`]; [`Endpoint::resolve_by_device`] has returned the region, which
-    /// is open.
-    #[inline(always)]
-    pub(crate) unsafe fn update_known_word<R: Report>(
-        &self,
-        (region, follows): (&RemoteRegion, Follows),
-        path: &FarPath,
-        (address, amo): (u64, Amo),
-        found: *mut u8,
-        (what, report): (Mark, R),
-    ) -> bool {
-        debug_assert_eq!(region.follows, follows);
         let bytes = size_of::<u64>() as u32;
         // Only operations that every device has.
         let Some(atomic) = entry(amo, size_of::<u64>(), || false) else {
             return false;
         };
-        let Some(words) = path
-            .log
-            .words()
-            .filter(|_| !R::IS_PART && self.may_note(report))
-        else {
+        // Of a region that was resolved, the path is this endpoint's, and its peer is there, or the region
+        // would be closed (`FarPath::note_end`).
+        let may_post = || match RESOLVED {
+            true => !R::IS_PART && self.may_note(report),
+            false => self.may_post(path, report),
+        };
+        let Some(words) = path.log.words().filter(|_| may_post()) else {
             return false;
         };
         let there = Segment::new(address, region.device_key);
@@ -310,6 +282,11 @@ impl Endpoint {
         let Some(block) = posted else {
             return false;
         };
+        let follows = match RESOLVED {
+            true => Follows::default(),
+            false => region.follows,
+        };
+        debug_assert_eq!(region.follows, follows);
         let mark = what.of(report, follows);
         path.log
             .note_word(block.into(), mark, (found, bytes), report);

@@ -40,17 +40,18 @@ impl Endpoint {
     }
 
     /// Takes messages that have come, by few instructions each where they are of the peer of the last
-    /// one; false where another record has, or something stands against that.
+    /// one; false where another record has, or something stands against that. With `IN_PLACE` messages
+    /// of bytes alone are taken where they lie.
     #[inline(always)]
-    pub(crate) fn take_messages(&self, far: &Far) -> bool {
+    pub(crate) fn take_messages<const IN_PLACE: bool>(&self, far: &Far) -> bool {
         let arrivals = &mut *far.arrivals.borrow_mut();
         for _ in 0..TURN {
-            if self.take_peeked(far, arrivals) {
+            if self.take_peeked::<IN_PLACE>(far, arrivals) {
                 continue;
             }
             match far.receives.next() {
                 None => break,
-                Some(Ok(arrival)) if self.take_short(far, arrivals, arrival) => {}
+                Some(Ok(arrival)) if self.take_short::<IN_PLACE>(far, arrivals, arrival) => {}
                 Some(other) => {
                     self.take_one(far, arrivals, other);
                     return false;
@@ -60,15 +61,57 @@ impl Endpoint {
         true
     }
 
-    /// Takes the message that has come by few instructions; false where something stands against
-    /// that, and nothing was done then, or where another one has come.
+    /// Takes the message that has come by few instructions, with `IN_PLACE` where it lies; false where
+    /// something stands against that, and nothing was done then, or where another one has come.
+    ///
+    /// # Safety
+    /// Something has come ([`Receives::is_ready`]).
+    #[inline(always)]
+    pub(crate) unsafe fn take_next_far<const IN_PLACE: bool>(&self, far: &Far) -> bool {
+        // SAFETY: something has come.
+        unsafe {
+            if IN_PLACE {
+                self.take_next_in_place(far)
+            } else {
+                self.take_next_message(far)
+            }
+        }
+    }
+
+    /// Does as [`Endpoint::take_next_far`] with `IN_PLACE`.
+    ///
+    /// # Safety
+    /// As [`Endpoint::take_next_far`].
+    #[inline(never)]
+    unsafe fn take_next_in_place(&self, far: &Far) -> bool {
+        // SAFETY: something has come, as the caller was told.
+        let Some(peeked) = (unsafe { far.receives.peek_ready() }) else {
+            return false;
+        };
+        // SAFETY: no other reference is there: see `take_next_message`. The program's function calls
+        // none of this endpoint (the requirement of `InPlace::new`).
+        let arrivals = unsafe { unguarded(&far.arrivals) };
+        // SAFETY: null, or one of the origins, to which no other reference leads.
+        let Some(peer) = (unsafe { arrivals.latest.as_mut() }) else {
+            return false;
+        };
+        let (buffer, header) = (far.buffer(peeked.index), far.header(peeked.index));
+        let Some(len) = (peeked.bytes as usize).checked_sub(HEADER) else {
+            return false;
+        };
+        header == peer.plain
+            && self.take_seen::<false, true>(far, peer, &peeked, (buffer, len))
+            && peer.go_on(far)
+    }
+
+    /// Does as [`Endpoint::take_next_far`] for messages that go to buffers.
     ///
     /// Calls nothing but at its end, so that few registers are saved and restored.
     ///
     /// # Safety
-    /// Something has come ([`Receives::is_ready`]).
+    /// As [`Endpoint::take_next_far`].
     #[inline(never)]
-    pub(crate) unsafe fn take_next_message(&self, far: &Far) -> bool {
+    unsafe fn take_next_message(&self, far: &Far) -> bool {
         // SAFETY: something has come, as the caller was told.
         let Some(peeked) = (unsafe { far.receives.peek_ready() }) else {
             return false;
@@ -89,7 +132,7 @@ impl Endpoint {
             // SAFETY: the message was seen just now, and the peer's reference is used no more.
             return unsafe { self.take_next_tagged(far, peer, peeked.index, buffer) };
         }
-        self.take_seen::<false>(far, peer, &peeked, (buffer, WORD)) && peer.go_on(far)
+        self.take_seen::<false, false>(far, peer, &peeked, (buffer, WORD)) && peer.go_on(far)
     }
 
     /// Does as [`Endpoint::take_next_message`] for a message of a tag and 8 bytes.
@@ -118,18 +161,18 @@ impl Endpoint {
         {
             return self.take_next_of_any_length(far);
         }
-        self.take_seen::<true>(far, peer, &seen, (buffer, 2 * WORD)) && peer.go_on(far)
+        self.take_seen::<true, false>(far, peer, &seen, (buffer, 2 * WORD)) && peer.go_on(far)
     }
 
     /// Does as [`Endpoint::take_next_message`] for a message of any length, with a tag or without.
     #[inline(never)]
     fn take_next_of_any_length(&self, far: &Far) -> bool {
-        self.take_peeked(far, &mut far.arrivals.borrow_mut()) && !far.receives.is_ready()
+        self.take_peeked::<false>(far, &mut far.arrivals.borrow_mut()) && !far.receives.is_ready()
     }
 
     /// Takes the next message, if it is of the peer of the last one.
     #[inline(always)]
-    fn take_peeked(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
+    fn take_peeked<const IN_PLACE: bool>(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
         let Some(peeked) = far.receives.peek() else {
             return false;
         };
@@ -143,11 +186,11 @@ impl Endpoint {
             return false;
         };
         let is_taken = if header == peer.plain {
-            self.take_seen::<false>(far, peer, &peeked, (buffer, len))
+            self.take_seen::<false, IN_PLACE>(far, peer, &peeked, (buffer, len))
         } else {
             header == peer.tagged
                 && !self.has_special_tagged()
-                && self.take_seen::<true>(far, peer, &peeked, (buffer, len))
+                && self.take_seen::<true, IN_PLACE>(far, peer, &peeked, (buffer, len))
         };
         if is_taken && peer.is_due() {
             let number = peer.number;
@@ -159,7 +202,7 @@ impl Endpoint {
     /// Takes the message that was seen just now, of this peer, with `len` bytes behind the header in
     /// the buffer; where it has a tag, nothing is special.
     #[inline(always)]
-    fn take_seen<const HAS_TAG: bool>(
+    fn take_seen<const HAS_TAG: bool, const IN_PLACE: bool>(
         &self,
         far: &Far,
         peer: &mut FarOrigin,
@@ -171,7 +214,7 @@ impl Endpoint {
         }
         let payload = buffer.wrapping_add(HEADER);
         // SAFETY: the device has written so many bytes into the buffer, which begins aligned.
-        if !unsafe { self.give_short::<HAS_TAG>(&peer.origin, payload, len) } {
+        if !unsafe { self.give_short::<HAS_TAG, IN_PLACE>(&peer.origin, payload, len) } {
             return false;
         }
         far.receives.pass(seen);
@@ -220,7 +263,12 @@ impl Endpoint {
     /// Takes a message of a peer that is known, and gives it to the first buffer, by few
     /// instructions; false where something stands against that: then nothing was done.
     #[inline(always)]
-    fn take_short(&self, far: &Far, arrivals: &mut Arrivals, arrival: Arrival) -> bool {
+    fn take_short<const IN_PLACE: bool>(
+        &self,
+        far: &Far,
+        arrivals: &mut Arrivals,
+        arrival: Arrival,
+    ) -> bool {
         let buffer = far.buffer(arrival.index);
         // SAFETY: the buffer is this side's until it is given back, aligned, and has room for a
         // header at least.
@@ -242,9 +290,9 @@ impl Endpoint {
             if has_tag && self.has_special_tagged() {
                 self.give_special(&peer.origin, payload, bytes - HEADER)
             } else if has_tag {
-                self.give_short::<true>(&peer.origin, payload, bytes - HEADER)
+                self.give_short::<true, IN_PLACE>(&peer.origin, payload, bytes - HEADER)
             } else {
-                self.give_short::<false>(&peer.origin, payload, bytes - HEADER)
+                self.give_short::<false, IN_PLACE>(&peer.origin, payload, bytes - HEADER)
             }
         };
         if !is_given {
@@ -260,19 +308,22 @@ impl Endpoint {
         true
     }
 
-    /// Gives a message of bytes, or of a tag and bytes, to its buffer, by few instructions; false
-    /// where something stands against that: then nothing was done. Where it has a tag, nothing is
+    /// Gives a message of bytes, or of a tag and bytes, to its buffer, by few instructions, or has one of
+    /// bytes taken where it lies; false where something stands against that: then nothing was done. Where it has a tag, nothing is
     /// special.
     ///
     /// # Safety
     /// `payload` holds `len` bytes, and is aligned to 8.
     #[inline(always)]
-    unsafe fn give_short<const HAS_TAG: bool>(
+    unsafe fn give_short<const HAS_TAG: bool, const IN_PLACE: bool>(
         &self,
         origin: &Origin,
         payload: *const u8,
         len: usize,
     ) -> bool {
+        if !HAS_TAG && IN_PLACE {
+            return self.take_lying_at(origin, payload, len);
+        }
         if !HAS_TAG {
             // SAFETY: `payload` holds so many bytes.
             return unsafe { self.give(origin, payload, len) };

@@ -423,6 +423,41 @@ pub(super) unsafe fn wake_requester(request: *const Message) -> c_int {
     OK
 }
 
+/// Sends a short reply without arguments over the device.
+///
+/// # Safety
+/// As for all of these.
+#[inline(never)]
+pub(super) unsafe fn reply_far(request: *const Message, handler: u8) -> c_int {
+    // SAFETY: the message is there, and there are no arguments.
+    unsafe {
+        if (*request).reply_short_beyond(handler) {
+            return OK;
+        }
+        reply_short(request, handler, std::ptr::null(), 0)
+    }
+}
+
+/// Does the same with arguments.
+///
+/// # Safety
+/// The arguments are there.
+#[inline(never)]
+unsafe fn reply_args_far(
+    request: *const Message,
+    handler: u8,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the message and the arguments are there.
+    unsafe {
+        if (*request).reply_args_beyond(handler, slice(args, nargs as usize)) {
+            return OK;
+        }
+        reply_short(request, handler, args, nargs)
+    }
+}
+
 /// Sends a short reply with arguments.
 ///
 /// # Safety
@@ -439,6 +474,7 @@ pub(super) unsafe fn reply_args(
         match (*request).reply_args_now(handler, slice(args, nargs as usize)) {
             Replied::Yes => OK,
             Replied::Unheard => wake_requester(request),
+            Replied::Beyond => reply_args_far(request, handler, args, nargs),
             Replied::No => reply_short(request, handler, args, nargs),
         }
     }
