@@ -124,12 +124,34 @@ impl<G: Guard> Engine<G> {
         )
     }
 
+    /// The same with arguments, which take all of the `N` words but the first. Behind it comes
+    /// [`Engine::request_medium_args_beyond`].
+    #[inline(always)]
+    pub fn request_medium_args_now<const N: usize>(
+        &self,
+        rank: u32,
+        handler: u8,
+        payload: &[u8],
+        args: &[u32],
+    ) -> Sent<'_> {
+        if payload.len() > copy::FEW {
+            return Sent::No;
+        }
+        let header = header(handler, args, Payload::Medium(payload));
+        self.send_words_now(rank, in_words::<N>(header, args), payload)
+    }
+
     #[inline(always)]
     fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent<'_> {
+        self.send_words_now(rank, [header.to_word()], bytes)
+    }
+
+    #[inline(always)]
+    fn send_words_now<const N: usize>(&self, rank: u32, words: [u64; N], bytes: &[u8]) -> Sent<'_> {
         if !self.guard.try_lock() {
             return Sent::No;
         }
-        let sent = self.core.send_now(rank, header, bytes);
+        let sent = self.core.send_now(rank, words, bytes);
         if !matches!(sent, Sent::Beyond(_)) {
             // SAFETY: locked above.
             unsafe { self.guard.unlock() };
@@ -168,13 +190,7 @@ impl<G: Guard> Engine<G> {
     unsafe fn request_many_args_beyond(&self, handler: u8, args: &[u32], way: Way<'_>) -> Sent<'_> {
         const { assert!(MOST_ARGS * size_of::<u32>() <= Way::FEW) };
         let words = [header(handler, args, Payload::None).to_word()];
-        let bytes = bytes_of(args);
-        let bytes = (bytes.as_ptr(), bytes.len());
-        // SAFETY: the slice holds the bytes, of which there are few enough.
-        beyond!(self, unsafe {
-            let is_sent = way.inject_words_over_device(words, bytes);
-            is_sent.unwrap_or_else(|| way.inject_words_by_other_queues(&words, bytes))
-        })
+        beyond!(self, send_over_device(way, words, bytes_of(args)))
     }
 
     /// The same behind [`Engine::request_medium_now`]. Behind it comes
@@ -195,6 +211,23 @@ impl<G: Guard> Engine<G> {
             return Sent::Beyond(Beyond(way, word));
         };
         beyond!(self, is_sent)
+    }
+
+    /// The same behind [`Engine::request_medium_args_now`], with the same arguments. Nothing comes behind
+    /// it.
+    ///
+    /// # Safety
+    /// As [`Engine::request_short_beyond`].
+    #[inline(always)]
+    pub unsafe fn request_medium_args_beyond<const N: usize>(
+        &self,
+        handler: u8,
+        payload: &[u8],
+        args: &[u32],
+        way: Way<'_>,
+    ) -> Sent<'_> {
+        let words = in_words::<N>(header(handler, args, Payload::Medium(payload)), args);
+        beyond!(self, send_over_device(way, words, payload))
     }
 
     /// The same behind [`Engine::request_medium_beyond`]. Nothing comes behind it.
@@ -270,22 +303,34 @@ impl Message {
         self.reply_now(header(handler, args, Payload::None), bytes_of(args))
     }
 
-    /// Sends a medium reply without arguments as [`Message::reply_medium`] does, of up to
-    /// [`copy::FEW`] bytes. Calls nothing.
+    /// Sends a medium reply as [`Message::reply_medium`] does, of up to [`copy::FEW`] bytes, whose
+    /// arguments take all of the `N` words but the first. Calls nothing. Behind it comes
+    /// [`Message::reply_medium_beyond`].
     #[inline(always)]
-    pub fn reply_medium_now(&self, handler: u8, payload: &[u8]) -> Replied {
+    pub fn reply_medium_now<const N: usize>(
+        &self,
+        handler: u8,
+        payload: &[u8],
+        args: &[u32],
+    ) -> Replied {
         if payload.len() > copy::FEW {
             return Replied::No;
         }
-        self.reply_now(header(handler, &[], Payload::Medium(payload)), payload)
+        let header = header(handler, args, Payload::Medium(payload));
+        self.reply_words_now(in_words::<N>(header, args), payload)
     }
 
     #[inline(always)]
     fn reply_now(&self, header: Header, bytes: &[u8]) -> Replied {
+        self.reply_words_now([header.to_word()], bytes)
+    }
+
+    #[inline(always)]
+    fn reply_words_now<const N: usize>(&self, words: [u64; N], bytes: &[u8]) -> Replied {
         let Some(way) = self.way_back() else {
             return Replied::No;
         };
-        match way.inject_words([header.to_word()], bytes) {
+        match way.inject_words(words, bytes) {
             endpoint::Sent::No => Replied::No,
             endpoint::Sent::Beyond => Replied::Beyond,
             endpoint::Sent::Yes => {
@@ -315,13 +360,19 @@ impl Message {
         if let Some(args) = in_one_word(args) {
             return reply_beyond!(self, |way| way.inject_pair_over_device([word, args]));
         }
-        let bytes = bytes_of(args);
-        let bytes = (bytes.as_ptr(), bytes.len());
-        // SAFETY: the slice holds the bytes, of which there are few enough.
-        reply_beyond!(self, |way| unsafe {
-            let is_sent = way.inject_words_over_device([word], bytes);
-            is_sent.unwrap_or_else(|| way.inject_words_by_other_queues(&[word], bytes))
-        })
+        reply_beyond!(self, |way| send_over_device(way, [word], bytes_of(args)))
+    }
+
+    /// The same behind [`Message::reply_medium_now`].
+    #[inline(always)]
+    pub fn reply_medium_beyond<const N: usize>(
+        &self,
+        handler: u8,
+        payload: &[u8],
+        args: &[u32],
+    ) -> bool {
+        let words = in_words::<N>(header(handler, args, Payload::Medium(payload)), args);
+        reply_beyond!(self, |way| send_over_device(way, words, payload))
     }
 
     /// The way to the requester, where a reply is due.
@@ -337,6 +388,33 @@ impl Message {
     pub fn wake(&self) {
         // SAFETY: the engine has made the message, and is there during the handler.
         unsafe { self.core() }.replies.wake(self.source);
+    }
+}
+
+/// A header, and behind it the arguments, which take all other words.
+#[inline(always)]
+fn in_words<const N: usize>(header: Header, args: &[u32]) -> [u64; N] {
+    debug_assert_eq!(1 + args.len().div_ceil(2), N);
+    let mut words = [0; N];
+    let Some((first, rest)) = words.split_first_mut() else {
+        return words;
+    };
+    *first = header.to_word();
+    for (word, pair) in rest.iter_mut().zip(args.chunks(2)) {
+        *word = in_one_word(pair).unwrap_or(0);
+    }
+    words
+}
+
+/// Sends words, and at most [`Way::FEW`] bytes behind them, over the device; false where that is not
+/// possible at once.
+#[inline(always)]
+fn send_over_device<const N: usize>(way: Way<'_>, words: [u64; N], bytes: &[u8]) -> bool {
+    let bytes = (bytes.as_ptr(), bytes.len());
+    // SAFETY: the slice holds the bytes, of which there are few enough.
+    unsafe {
+        let is_sent = way.inject_words_over_device(words, bytes);
+        is_sent.unwrap_or_else(|| way.inject_words_by_other_queues(&words, bytes))
     }
 }
 
@@ -358,7 +436,7 @@ fn bytes_of(args: &[u32]) -> &[u8] {
 
 impl Core {
     #[inline(always)]
-    fn send_now(&self, rank: u32, header: Header, bytes: &[u8]) -> Sent<'_> {
+    fn send_now<const N: usize>(&self, rank: u32, words: [u64; N], bytes: &[u8]) -> Sent<'_> {
         // A handler must not send requests.
         if self.rest.is_busy() {
             return Sent::No;
@@ -369,10 +447,9 @@ impl Core {
         let Some(way) = (unsafe { self.requests.way_now(rank) }) else {
             return Sent::No;
         };
-        let word = header.to_word();
-        match way.inject_words([word], bytes) {
+        match way.inject_words(words, bytes) {
             endpoint::Sent::No => Sent::No,
-            endpoint::Sent::Beyond => Sent::Beyond(Beyond(way, word)),
+            endpoint::Sent::Beyond => Sent::Beyond(Beyond(way, words[0])),
             endpoint::Sent::Unheard => Sent::Unheard,
             endpoint::Sent::Yes if self.is_silent() => Sent::Yes,
             endpoint::Sent::Yes => Sent::More,

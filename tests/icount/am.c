@@ -128,6 +128,8 @@ static uint64_t to;
 IN_TURNS(request_short, TURN, farreach_am_request_short(n, 1, HANDLER, NULL, 0))
 IN_TURNS(request_short_2, TURN, farreach_am_request_short(n, 1, HANDLER, (const uint32_t *)payload, 2))
 IN_TURNS(request_medium, TURN, farreach_am_request_medium(n, 1, HANDLER, payload, PAYLOAD, NULL, 0))
+IN_TURNS(request_medium_2, TURN,
+         farreach_am_request_medium(n, 1, HANDLER, payload, PAYLOAD, (const uint32_t *)payload, 2))
 IN_TURNS(poll, TURN, farreach_am_poll(n))
 IN_TURNS(put, TURN, farreach_am_put(n, 1, to, &value, sizeof value, FARREACH_AM_REUSE, &ended))
 IN_TURNS(put_word, TURN, farreach_am_put_word(n, 1, to, value, &ended))
@@ -165,6 +167,7 @@ static const struct row {
     ROW("farreach_am_request_short, no arguments", BOTH, request_short),
     ROW("farreach_am_request_short, 2 arguments", BOTH, request_short_2),
     ROW("farreach_am_request_medium 64 B", BOTH, request_medium),
+    ROW("farreach_am_request_medium 64 B, 2 arguments", BOTH, request_medium_2),
     ROW("farreach_am_poll, idle", BOTH, poll),
     ROW("farreach_am_poll, a short request", BOTH, handle),
     ROW("farreach_am_poll, a short request and its reply", BOTH, answer),

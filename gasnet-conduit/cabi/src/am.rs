@@ -272,7 +272,7 @@ macro_rules! functions {
                 if nargs == 0 {
                     return slow::request_with(am, rank, handler, payload, bytes);
                 }
-                slow::request_medium(am, rank, handler, payload, bytes, args, nargs)
+                slow::request_medium_args(am, rank, handler, payload, bytes, args, nargs)
             }
         }
 
@@ -651,16 +651,10 @@ pub(crate) unsafe extern "C" fn farreach_am_reply_medium(
 ) -> c_int {
     // SAFETY: the message, payload and arguments are there.
     unsafe {
-        if nargs != 0 {
-            return slow::reply_medium(request, handler, payload, bytes, args, nargs);
+        if nargs == 0 {
+            return slow::reply_with_args::<1>(request, handler, payload, bytes, args, nargs);
         }
-        match (*request).reply_medium_now(handler, slice(payload, bytes)) {
-            Replied::Yes => OK,
-            Replied::Unheard => slow::wake_requester(request),
-            Replied::No | Replied::Beyond => {
-                slow::reply_medium(request, handler, payload, bytes, args, nargs)
-            }
-        }
+        slow::reply_medium_args(request, handler, payload, bytes, args, nargs)
     }
 }
 

@@ -290,6 +290,90 @@ pub(super) unsafe fn request_medium<G: Guard>(
     })
 }
 
+/// Sends a medium request with arguments.
+///
+/// # Safety
+/// As the C function.
+#[inline(never)]
+pub(super) unsafe fn request_medium_args<G: Guard>(
+    am: *const Engine<G>,
+    rank: u32,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the engine is open, and payload and arguments are there.
+    unsafe {
+        match nargs {
+            1 | 2 => request_with_args::<_, 2>(am, rank, handler, payload, bytes, args, nargs),
+            3 | 4 => request_with_args::<_, 3>(am, rank, handler, payload, bytes, args, nargs),
+            _ => request_medium(am, rank, handler, payload, bytes, args, nargs),
+        }
+    }
+}
+
+/// Does as [`request_medium_args`] for arguments that take all of the `N` words but the first.
+///
+/// # Safety
+/// As [`request_medium_args`].
+#[inline(always)]
+unsafe fn request_with_args<G: Guard, const N: usize>(
+    am: *const Engine<G>,
+    rank: u32,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the engine is open, payload and arguments are there, and the way is that of this request.
+    unsafe {
+        let (held, given) = (slice(payload, bytes), slice(args, nargs as usize));
+        match (*am).request_medium_args_now::<N>(rank, handler, held, given) {
+            Sent::Yes => OK,
+            Sent::More => poll(am),
+            Sent::Unheard => wake(am, rank),
+            Sent::Beyond(beyond) => {
+                let way = beyond.way();
+                request_with_args_far::<_, N>(am, rank, handler, payload, bytes, args, nargs, way)
+            }
+            Sent::No => request_medium(am, rank, handler, payload, bytes, args, nargs),
+        }
+    }
+}
+
+/// Does as [`request_with_args`] over the device.
+///
+/// # Safety
+/// As [`request_with_args`]; the way is that of this request.
+#[inline(never)]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "those of the C function, and a way"
+)]
+unsafe fn request_with_args_far<G: Guard, const N: usize>(
+    am: *const Engine<G>,
+    rank: u32,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+    args: *const u32,
+    nargs: u32,
+    way: Way<'_>,
+) -> c_int {
+    // SAFETY: the engine is open, payload and arguments are there, and the way is that of this request.
+    unsafe {
+        let (held, given) = (slice(payload, bytes), slice(args, nargs as usize));
+        match (*am).request_medium_args_beyond::<N>(handler, held, given, way) {
+            Sent::Yes => OK,
+            Sent::No => request_medium(am, rank, handler, payload, bytes, args, nargs),
+            _ => poll(am),
+        }
+    }
+}
+
 /// # Safety
 /// As the C function of this name.
 #[inline(never)]
@@ -491,6 +575,79 @@ pub(super) unsafe fn reply_short(
 ) -> c_int {
     // SAFETY: the message and the arguments are there.
     code(unsafe { (*request).reply_short(handler, slice(args, nargs as usize)) })
+}
+
+/// Sends a medium reply with arguments.
+///
+/// # Safety
+/// As the C function.
+#[inline(never)]
+pub(super) unsafe fn reply_medium_args(
+    request: *const Message,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the message, payload and arguments are there.
+    unsafe {
+        match nargs {
+            1 | 2 => reply_with_args::<2>(request, handler, payload, bytes, args, nargs),
+            3 | 4 => reply_with_args::<3>(request, handler, payload, bytes, args, nargs),
+            _ => reply_medium(request, handler, payload, bytes, args, nargs),
+        }
+    }
+}
+
+/// Does as [`reply_medium_args`] for arguments that take all of the `N` words but the first.
+///
+/// # Safety
+/// As [`reply_medium_args`].
+#[inline(always)]
+pub(super) unsafe fn reply_with_args<const N: usize>(
+    request: *const Message,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the message, payload and arguments are there.
+    unsafe {
+        let (held, given) = (slice(payload, bytes), slice(args, nargs as usize));
+        match (*request).reply_medium_now::<N>(handler, held, given) {
+            Replied::Yes => OK,
+            Replied::Unheard => wake_requester(request),
+            Replied::Beyond => {
+                reply_with_args_far::<N>(request, handler, payload, bytes, args, nargs)
+            }
+            Replied::No => reply_medium(request, handler, payload, bytes, args, nargs),
+        }
+    }
+}
+
+/// Does as [`reply_with_args`] over the device.
+///
+/// # Safety
+/// As [`reply_with_args`].
+#[inline(never)]
+unsafe fn reply_with_args_far<const N: usize>(
+    request: *const Message,
+    handler: u8,
+    payload: *const u8,
+    bytes: usize,
+    args: *const u32,
+    nargs: u32,
+) -> c_int {
+    // SAFETY: the message, payload and arguments are there.
+    unsafe {
+        let (held, given) = (slice(payload, bytes), slice(args, nargs as usize));
+        if (*request).reply_medium_beyond::<N>(handler, held, given) {
+            return OK;
+        }
+        reply_medium(request, handler, payload, bytes, args, nargs)
+    }
 }
 
 /// # Safety
