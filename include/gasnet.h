@@ -38,8 +38,9 @@ extern "C" {
 #define GASNET_SPEC_VERSION_MAJOR 1
 #define GASNET_SPEC_VERSION_MINOR 8
 #define GASNET_VERSION GASNET_SPEC_VERSION_MAJOR
-#define GASNET_RELEASE_VERSION_MAJOR 0
-#define GASNET_RELEASE_VERSION_MINOR 1
+/* That of the last release of GASNet-1, whose interface this is: programs ask for one at least. */
+#define GASNET_RELEASE_VERSION_MAJOR 1
+#define GASNET_RELEASE_VERSION_MINOR 32
 #define GASNET_RELEASE_VERSION_PATCH 0
 #define GASNET_CONDUIT_FARREACH 1
 #define GASNET_CONDUIT_NAME farreach

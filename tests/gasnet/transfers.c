@@ -59,6 +59,24 @@ static void puts_and_gets(uint32_t node, size_t bytes, size_t offset, unsigned r
     CHECK(place[bytes] == 0xdd && (place == back || place[-1] == 0xdd));
 }
 
+/* Transfers of no bytes, which may be at any address. */
+static void nothing(uint32_t node)
+{
+    unsigned char here = 1;
+    gasnet_put(node, NULL, &here, 0);
+    gasnet_get(&here, node, NULL, 0);
+    gasnet_put_bulk(node, NULL, NULL, 0);
+    gasnet_memset(node, NULL, 7, 0);
+    gasnet_wait_syncnb(gasnet_put_nb(node, NULL, &here, 0));
+    gasnet_wait_syncnb(gasnet_get_nb(&here, node, NULL, 0));
+    gasnet_wait_syncnb(gasnet_memset_nb(node, NULL, 7, 0));
+    gasnet_put_nbi(node, NULL, &here, 0);
+    gasnet_get_nbi(&here, node, NULL, 0);
+    gasnet_memset_nbi(node, NULL, 7, 0);
+    gasnet_wait_syncnbi_all();
+    CHECK(here == 1);
+}
+
 static void values(uint32_t node, size_t base)
 {
     const gasnet_register_value_t value = 0x8877665544332211u + me;
@@ -108,6 +126,7 @@ int main(int argc, char **argv)
             for (unsigned round = 0; round < 6; round++)
                 puts_and_gets(node, sizes[i], base + (round * 3 + i) % 9, round);
         values(node, base + 200000);
+        nothing(node);
         fills(node, base + 210000);
         gasnet_put(node, at(node, base), own, 0);
         gasnet_get(own, node, at(node, base), 0);

@@ -145,10 +145,15 @@ fn build_tools(ws: &Workspace) -> Result<()> {
 /// built again.
 const ACTIVE_MESSAGES: &str = "libfarreach-am.so.0";
 
+/// The folder of the headers of active messages and of GASNet, which lie beside no others: a program of
+/// theirs may have a shmem.h of its own, or another gasnet.h.
+const OF_MESSAGES: &str = "include/farreach-am";
+const HEADERS_OF_MESSAGES: [&str; 3] = ["farreach_am.h", "farreach_gasnet.h", "gasnet.h"];
+
 /// A library by pkg-config: the paths are taken from where this file lies.
 const PKG_CONFIG: &str = "\
 prefix=${pcfiledir}/../..
-includedir=${prefix}/include
+includedir=${prefix}/@INCLUDE@
 libdir=${prefix}/lib
 
 Name: @NAME@
@@ -165,7 +170,13 @@ const PKG_CONFIG_STATIC: &str =
 /// The files for pkg-config: name and text of each.
 fn pkg_config() -> Vec<(String, String)> {
     let text = |name: &str, description: &str, cflags: &str, libs: &str| {
+        let include = if name == "shmem" {
+            "include"
+        } else {
+            OF_MESSAGES
+        };
         PKG_CONFIG
+            .replace("@INCLUDE@", include)
             .replace("@NAME@", name)
             .replace("@DESCRIPTION@", description)
             .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
@@ -244,6 +255,10 @@ fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
             let is_wanted = wanted
                 .iter()
                 .any(|start| name.to_string_lossy().starts_with(start));
+            let to = match HEADERS_OF_MESSAGES.iter().any(|&header| name == header) {
+                true => OF_MESSAGES,
+                false => to,
+            };
             if is_wanted && entry.path().is_file() {
                 files.push((entry.path(), Path::new(to).join(name)));
             }

@@ -37,6 +37,10 @@ extern gasneti_auxseg_request_t gasnetc_board_auxseg_alloc(gasnet_seginfo_t *inf
   return want;
 }
 
+/* Words for boards of other nodes: those that were sent, and those that are there. */
+static uint64_t gasnetc_words_sent;
+static volatile uint64_t gasnetc_words_there;
+
 /* Stores a word of another process's board. */
 static int gasnetc_board_put(uint32_t distance, size_t offset, uint32_t word) {
   gex_Rank_t to = (gasneti_mynode + distance) % gasneti_nodes;
@@ -47,9 +51,10 @@ static int gasnetc_board_put(uint32_t distance, size_t offset, uint32_t word) {
     return 1;
   }
 #endif
-  static uint64_t done; /* counts; nobody asks */
-  return farreach_am_put(gasnetc_am, to, (uint64_t)(uintptr_t)place, &word, sizeof(word),
-                         FARREACH_AM_REUSE, &done) >= 0;
+  int result = farreach_am_put(gasnetc_am, to, (uint64_t)(uintptr_t)place, &word, sizeof(word),
+                               FARREACH_AM_REUSE, (uint64_t *)&gasnetc_words_there);
+  if (result == FARREACH_AM_OK) ++gasnetc_words_sent;
+  return result >= 0;
 }
 
 /* Polls look at the board from here on. */
@@ -85,7 +90,10 @@ void gasnetc_exit_init(void) {
   gasneti_registerExitHandler(gasnetc_exit_hook);
 }
 
-/* Tells other processes, and waits until all exit. Returns 0 where they do not in time. */
+/* Tells other processes, and waits until all exit. Returns 0 where they do not in time.
+ *
+ * A process that ends takes those words with it that its device has not sent: so it waits for its own, too.
+ * A failure by then is that of a process that has ended, which wants no words. */
 static int gasnetc_exit_together(void) {
   const gasneti_tick_t from = gasneti_ticks_now();
   const uint64_t most = gasnetc_exit_timeout * 1e9;
@@ -112,6 +120,11 @@ static int gasnetc_exit_together(void) {
       if (farreach_am_poll(gasnetc_am) < 0) return 0;
       if (gasneti_wait_mode != GASNET_WAIT_SPIN) gasneti_sched_yield();
     }
+  }
+  while (gasnetc_words_there < gasnetc_words_sent) {
+    if (gasneti_ticks_to_ns(gasneti_ticks_now() - from) > most) return 0;
+    if (farreach_am_poll(gasnetc_am) < 0) break;
+    if (gasneti_wait_mode != GASNET_WAIT_SPIN) gasneti_sched_yield();
   }
   return 1;
 }

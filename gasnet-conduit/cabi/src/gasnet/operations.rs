@@ -209,6 +209,8 @@ impl Transfer {
         };
         match result {
             Ok(ended) => ended,
+            // No bytes lie anywhere.
+            Err(Error::OutOfRange { .. }) if bytes == 0 => Ended::Now,
             Err(error) => failure::access(routine, node, there, bytes, &error),
         }
     }
@@ -438,6 +440,9 @@ unsafe fn get_value<G: Mode>(node: u32, src: *const c_void, bytes: usize) -> Han
 fn start_fill<G: Mode>(node: u32, dest: *mut c_void, value: c_int, bytes: usize, of: &Operations) {
     let (routine, there) = ("gasnet_memset", dest.addr() as u64);
     let segments = engine::<G>().segments().unwrap_or_default();
+    if bytes == 0 && (node as usize) < segments.len() {
+        return;
+    }
     let is_there = segments.get(node as usize).is_some_and(|segment| {
         let at = there.wrapping_sub(segment.start);
         at <= segment.bytes && bytes as u64 <= segment.bytes - at
