@@ -35,7 +35,7 @@ pub struct Record<'a> {
     header: Header,
 }
 
-/// The longest payload of a [`Short`] record in bytes: every ring takes it.
+/// The longest payload of a record that [`Receiver::short`] returns, in bytes: every ring takes it.
 pub const SHORT: usize = 16;
 const _: () = assert!(SHORT <= max_payload(*CAPACITIES.start()));
 

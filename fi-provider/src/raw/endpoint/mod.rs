@@ -293,7 +293,7 @@ impl Endpoint {
         let far = unsafe { self.far.as_ref().unwrap_unchecked() };
         let has_come = far.receives.is_ready();
         // SAFETY: something has come.
-        if has_come && !unsafe { self.take_next_far::<IN_PLACE>(far) } {
+        if has_come && !unsafe { self.take_next_message::<IN_PLACE>(far) } {
             return self.turn_quickly::<IN_PLACE>(far);
         }
         // Where a message has come, others are looked for first, but not for ever.

@@ -137,8 +137,8 @@ impl FarOrigin {
     #[inline(never)]
     pub(super) fn go_on_telling(&mut self, far: &Far) -> bool {
         if !self.tell(far) {
-            // SAFETY: no other reference to the arrivals is used: `Endpoint::take_next_message`,
-            // `take_next_in_place` and `take_next_tagged`, which have called this, end with it.
+            // SAFETY: no other reference to the arrivals is used: `Endpoint::take_next_message` and
+            // `take_next_tagged`, which have called this, end with it.
             unsafe { unguarded(&far.arrivals) }.note_untold(far, self.number);
         }
         !far.receives.is_ready()

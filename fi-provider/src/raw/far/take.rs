@@ -64,61 +64,21 @@ impl Endpoint {
     /// Takes the message that has come by few instructions, with `IN_PLACE` where it lies; false where
     /// something stands against that, and nothing was done then, or where another one has come.
     ///
+    /// Calls nothing but at its end, so that few registers are saved and restored; with `IN_PLACE` the
+    /// program's function.
+    ///
     /// # Safety
     /// Something has come ([`Receives::is_ready`]).
-    #[inline(always)]
-    pub(crate) unsafe fn take_next_far<const IN_PLACE: bool>(&self, far: &Far) -> bool {
-        // SAFETY: something has come.
-        unsafe {
-            if IN_PLACE {
-                self.take_next_in_place(far)
-            } else {
-                self.take_next_message(far)
-            }
-        }
-    }
-
-    /// Does as [`Endpoint::take_next_far`] with `IN_PLACE`.
-    ///
-    /// # Safety
-    /// As [`Endpoint::take_next_far`].
     #[inline(never)]
-    unsafe fn take_next_in_place(&self, far: &Far) -> bool {
-        // SAFETY: something has come, as the caller was told.
-        let Some(peeked) = (unsafe { far.receives.peek_ready() }) else {
-            return false;
-        };
-        // SAFETY: no other reference is there: see `take_next_message`. The program's function calls
-        // none of this endpoint (the requirement of `InPlace::new`).
-        let arrivals = unsafe { unguarded(&far.arrivals) };
-        // SAFETY: null, or one of the origins, to which no other reference leads.
-        let Some(peer) = (unsafe { arrivals.latest.as_mut() }) else {
-            return false;
-        };
-        let (buffer, header) = (far.buffer(peeked.index), far.header(peeked.index));
-        let Some(len) = (peeked.bytes as usize).checked_sub(HEADER) else {
-            return false;
-        };
-        header == peer.plain
-            && self.take_seen::<false, true>(far, peer, &peeked, (buffer, len))
-            && peer.go_on(far)
-    }
-
-    /// Does as [`Endpoint::take_next_far`] for messages that go to buffers.
-    ///
-    /// Calls nothing but at its end, so that few registers are saved and restored.
-    ///
-    /// # Safety
-    /// As [`Endpoint::take_next_far`].
-    #[inline(never)]
-    unsafe fn take_next_message(&self, far: &Far) -> bool {
+    pub(crate) unsafe fn take_next_message<const IN_PLACE: bool>(&self, far: &Far) -> bool {
         // SAFETY: something has come, as the caller was told.
         let Some(peeked) = (unsafe { far.receives.peek_ready() }) else {
             return false;
         };
         // SAFETY: no other reference is there: functions of the endpoint that borrow the arrivals
-        // call nothing of the program's, which makes progress; the endpoint is of one thread, as its
-        // cells are; and the functions called here know nothing of `far.arrivals`.
+        // call nothing of the program's that makes progress; the endpoint is of one thread, as its
+        // cells are; and the functions called here know nothing of `far.arrivals`, nor does the
+        // program's, which calls none of this endpoint (the requirement of `InPlace::new`).
         let arrivals = unsafe { unguarded(&far.arrivals) };
         // SAFETY: null, or one of the origins, to which no other reference leads.
         let Some(peer) = (unsafe { arrivals.latest.as_mut() }) else {
@@ -127,6 +87,14 @@ impl Endpoint {
         let buffer = far.buffer(peeked.index);
         // SAFETY: the device has written the header into the buffer, which is aligned.
         let header = unsafe { buffer.cast::<u64>().read() };
+        if IN_PLACE {
+            let Some(len) = (peeked.bytes as usize).checked_sub(HEADER) else {
+                return false;
+            };
+            return header == peer.plain
+                && self.take_seen::<false, true>(far, peer, &peeked, (buffer, len))
+                && peer.go_on(far);
+        }
         if header != peer.plain || peeked.bytes as usize != HEADER + WORD {
             let peer = NonNull::from(peer);
             // SAFETY: the message was seen just now, and the peer's reference is used no more.
