@@ -16,7 +16,8 @@ const SCRIPTS: [(&str, &str); 22] = [
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
                lib/libfarreach-am.so lib/libfarreach-am.so.0 lib/pkgconfig/farreach-am.pc lib/pkgconfig/farreach-gasnet-seq.pc \
-               lib/pkgconfig/farreach-gasnet-parsync.pc lib/pkgconfig/farreach-gasnet-par.pc include/farreach-am/farreach_am.h include/farreach-am/gasnet.h include/farreach-am/farreach_gasnet.h \
+               lib/pkgconfig/farreach-gasnet-parsync.pc lib/pkgconfig/farreach-gasnet-par.pc \
+               include/farreach-am/farreach_am.h include/farreach-am/gasnet.h include/farreach-am/farreach_gasnet.h \
                include/shmem.h include/pshmem.h include/shmemx.h include/mpp/shmem.h include/mpp/shmemx.h share; do
                test -e "$1/$file" || { echo "$file is missing" >&2; exit 1; }; done"#,
     ),

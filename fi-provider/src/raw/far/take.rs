@@ -276,9 +276,9 @@ impl Endpoint {
         true
     }
 
-    /// Gives a message of bytes, or of a tag and bytes, to its buffer, by few instructions, or has one of
-    /// bytes taken where it lies; false where something stands against that: then nothing was done. Where it has a tag, nothing is
-    /// special.
+    /// Gives a message of bytes, or of a tag and bytes, to its buffer, by few instructions; with
+    /// `IN_PLACE` has one of bytes taken where it lies. Returns false where something stands against
+    /// that, and has done nothing then. Where the message has a tag, nothing is special.
     ///
     /// # Safety
     /// `payload` holds `len` bytes, and is aligned to 8.
