@@ -142,7 +142,7 @@ IN_TURNS(device_add, FETCHES, farreach_am_device_add(n, 1, to, 1, &found, &ended
 /* Sends a request, and has the software device bring it there. */
 static inline void send_to(uint8_t handler) {
     OK(farreach_am_request_short(near, 1, handler, NULL, 0));
-    for (int i = 0; kick && i < 4; i++)
+    if (kick)
         kick();
 }
 

@@ -79,7 +79,8 @@ fn other_operations_take_their_way() {
 
 #[test]
 fn messages_there_and_back() {
-    take("exchange", &[], &[2 * (2 * P + N + M)], SLACK);
+    // Two operations, the second of which is posted when the first is seen.
+    take("exchange", &[], &[2 * (2 * P + N + M)], 2 * SLACK);
 }
 
 #[test]

@@ -146,6 +146,29 @@ impl CompletionQueue {
         self.record(memory).ok().map(|record| record.arm.get())
     }
 
+    /// Returns where its doorbell record lies, if it can be armed for events.
+    pub(super) fn place_of_arm(&self) -> Option<(Pid, u64)> {
+        let can_be = self.init.channel.is_some() && !self.failed;
+        can_be.then_some((self.pid, self.init.db_addr))
+    }
+
+    /// Returns whether `poll_event` has to look: an event is due, or the record, which may be torn,
+    /// has another word than before.
+    pub(super) fn may_be_due(&self, record: &CompletionRecord) -> bool {
+        record.arm.get() != self.seen || self.armed.is_some_and(|arm| self.is_due(arm))
+    }
+
+    /// Returns whether it was armed for entries that are there.
+    fn is_due(&self, arm: Arm) -> bool {
+        // Entries that neither the arming nor an earlier event knew of.
+        let unseen = self.producer.wrapping_sub(arm.consumer) & INDEX_MASK;
+        let new = unseen.min(self.producer.wrapping_sub(self.notified));
+        let solicited = self
+            .solicited_end
+            .is_some_and(|end| self.producer.wrapping_sub(end) < new);
+        new > 0 && unseen <= self.init.cqe_count && (solicited || !arm.solicited_only)
+    }
+
     /// Looks whether it was armed, which in strict mode a register tells, and whether that is due.
     pub(super) fn poll_event(
         &mut self,
@@ -165,14 +188,7 @@ impl CompletionQueue {
             self.seen = word;
             self.armed = Arm::from_word(word);
         }
-        let arm = self.armed?;
-        // Entries that neither the arming nor an earlier event knew of.
-        let unseen = self.producer.wrapping_sub(arm.consumer) & INDEX_MASK;
-        let new = unseen.min(self.producer.wrapping_sub(self.notified));
-        let solicited = self
-            .solicited_end
-            .is_some_and(|end| self.producer.wrapping_sub(end) < new);
-        if new == 0 || unseen > self.init.cqe_count || arm.solicited_only && !solicited {
+        if !self.is_due(self.armed?) {
             return None;
         }
         self.notified = self.producer;
