@@ -23,6 +23,7 @@ use lexopt::ValueExt;
 use place::Place;
 use session::Session;
 use std::collections::VecDeque;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -166,7 +167,11 @@ fn list(session: &Session, group: &Group) -> Result<(), String> {
     for case in (group.cases)(session)? {
         let name = format!("{}/{}", group.name, case.name);
         if session.selects(&name) {
-            println!("{name}");
+            match writeln!(std::io::stdout(), "{name}") {
+                // The reader, such as head(1), has enough.
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
+                written => written.map_err(|error| format!("standard output: {error}"))?,
+            }
         }
     }
     Ok(())

@@ -132,6 +132,23 @@ fn the_first_arming_is_seen_though_it_writes_zero() {
 }
 
 #[test]
+fn a_record_that_is_gone_keeps_no_event_from_the_others() {
+    let mut world = World::new(Config::default());
+    let client = world.client(1);
+    let cq = world.cq(client, 4, 64, Some(1));
+    let mut qp = world.qp(client, &cq, 8, 0);
+    let number = qp.qpn;
+    world.connect(&qp, number);
+    let gone = world.cq(client, 4, 64, Some(2));
+    world.memory.cut(client.pid, gone.db);
+    world.arm(&cq, arm(0, 0));
+    world.post(&mut qp, Opcode::Nop, signalled);
+    let events = world.settle().completions;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].cqn, cq.cqn);
+}
+
+#[test]
 fn an_entry_is_told_once_however_often_the_queue_is_armed() {
     let mut pair = Pair::new();
     pair.world.arm(&pair.cq[0], arm(0, 0));

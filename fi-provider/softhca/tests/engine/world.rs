@@ -53,6 +53,12 @@ impl Processes {
         self.memory.remove(&pid);
     }
 
+    /// Takes away the memory of a process from an address on.
+    pub(crate) fn cut(&mut self, pid: Pid, from: u64) {
+        let left = usize::try_from(from - BASE).unwrap();
+        self.memory.get_mut(&pid).unwrap().truncate(left);
+    }
+
     pub(crate) fn bytes(&mut self, pid: Pid, addr: u64, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
         self.read(pid, addr, &mut bytes).unwrap();
