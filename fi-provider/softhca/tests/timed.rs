@@ -79,8 +79,7 @@ fn other_operations_take_their_way() {
 
 #[test]
 fn messages_there_and_back() {
-    // Two operations, the second of which is posted when the first is seen.
-    take("exchange", &[], &[2 * (2 * P + N + M)], 2 * SLACK);
+    take("exchange", &[], &[2 * (2 * P + N + M)], SLACK);
 }
 
 #[test]
