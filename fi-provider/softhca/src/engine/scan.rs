@@ -34,21 +34,21 @@ impl Engine {
         with_news(memory, places.collect(), rings)
     }
 
-    /// Returns the completion queues that are armed, whose records say that they are, or whose
-    /// records cannot be read with the others of their process. Gives all in strict mode, where a
+    /// Returns the completion queues that have an event due, whose records have another word than
+    /// before, or cannot be read with the others of their process. Gives all in strict mode, where a
     /// register arms them.
-    pub(super) fn armed(&self, memory: &mut dyn Memory) -> Vec<u32> {
+    pub(super) fn notifying(&self, memory: &mut dyn Memory) -> Vec<u32> {
         if self.config.strict {
             return self.cqs.numbers();
         }
         let places = (self.cqs.iter())
             .filter_map(|(number, cq)| cq.place_of_arm().map(|(pid, at)| (pid, at, number)));
-        let arms = |number, record| {
+        let may_notify = |number, record| {
             let record: CompletionRecord = bytemuck::cast(record);
-            let arms = |cq: &CompletionQueue| cq.may_be_due(&record);
-            self.cqs.get(number).is_some_and(arms)
+            let is_due = |cq: &CompletionQueue| cq.may_be_due(&record);
+            self.cqs.get(number).is_some_and(is_due)
         };
-        with_news(memory, places.collect(), arms)
+        with_news(memory, places.collect(), may_notify)
     }
 }
 

@@ -51,7 +51,7 @@ impl Engine {
             self.serve(memory, handle);
         }
         self.fly(memory);
-        for cqn in self.armed(memory) {
+        for cqn in self.notifying(memory) {
             if let Some(cq) = self.cqs.get_mut(cqn)
                 && let Some(event) = cq.poll_event(memory, cqn, self.config.strict)
             {
