@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* What the library says to the functions in line, from gasnet_init on. */
+/* State of the library that the functions in line read, from gasnet_init on. */
 typedef struct farreach_gasnet {
     farreach_am_t *am;
     const farreach_am_segment_t *segments; /* by rank; NULL before gasnet_attach */

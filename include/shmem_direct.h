@@ -29,8 +29,8 @@ struct farreach_direct_peer {
     unsigned char rest[40];
 };
 
-/* What the library says to each program, and to each shared library, that was compiled so. There are
- * no PEs but between initialization and finalization, nor for the checking library. */
+/* The library fills this table of each program, and of each shared library, that was compiled so.
+ * There are no PEs but between initialization and finalization, nor for the checking library. */
 struct farreach_direct {
     uint32_t version, bytes; /* of this struct */
     uint32_t pe_count;
@@ -39,7 +39,7 @@ struct farreach_direct {
     uintptr_t window;
     struct { uintptr_t base; size_t length; } ranges[2]; /* of symmetric memory */
     size_t stores_alone; /* whether a fence orders the processor's stores and nothing else */
-    /* What goes on with p to a PE elsewhere. */
+    /* Functions that go on with p to a PE elsewhere. */
     void (*p_float)(float *dest, float value, int pe, const struct farreach_direct_peer *peer, size_t offset);
     void (*p_double)(double *dest, double value, int pe, const struct farreach_direct_peer *peer, size_t offset);
     void (*p_char)(char *dest, char value, int pe, const struct farreach_direct_peer *peer, size_t offset);

@@ -1430,7 +1430,7 @@
 extern "C" {
 #endif
 
-/* What programs ask for that bring a clock of their own otherwise. */
+/* Tells programs that shmemx_wtime is there; without it they define a clock of their own. */
 #define HAVE_SHMEMX_WTIME 1
 
 struct farreach_time {

@@ -2,10 +2,11 @@
 //
 //   oshrun -n 4 examples/c/eigenvalue.c [N]
 //
-// What to learn here: teams. PEs that do not fit into the square stay out of its team; shmem_team_split_2d makes a team of
-// each row and each column. A reduction over the row adds up what its blocks make of their parts of the vector, and a
-// broadcast over the column brings the new part to where it is needed: to column c from the PE on the diagonal.
-// The matrix has min(i, j) in row i, column j: 1 / (4 sin^2(pi / (4 N + 2))) is what has to come out.
+// Shows teams. PEs that do not fit into the square stay out of its team; shmem_team_split_2d makes
+// a team of each row and each column. A reduction over the row adds up the products of its blocks
+// and their parts of the vector, and a broadcast over the column brings the new part to where it is
+// needed: to column c from the PE on the diagonal.
+// The matrix has min(i, j) in row i, column j: 1 / (4 sin^2(pi / (4 N + 2))) is the right result.
 // run: np=1,2,4,7,9
 // run: np=4 args=77
 // run: np=2 expect-exit=2 expect-stderr="usage: eigenvalue" args=none

@@ -2,8 +2,8 @@
 //
 //   oshrun -n 4 examples/c/ring.c [ROUNDS]
 //
-// What to learn here: shmem_*_put_signal writes data and then a signal beside it. Whoever has seen the signal may read
-// the data; nothing else is needed, no barrier and no answer from the receiver.
+// Shows shmem_*_put_signal, which writes data and then a signal beside it. A PE that has seen the
+// signal may read the data; nothing else is needed, no barrier and no answer from the receiver.
 // run: np=1,2,3,4,16
 // run: np=4 args=2000
 // run: np=2 expect-exit=2 expect-stderr="usage: ring" args=many

@@ -67,7 +67,7 @@ pub struct Gate {
     parts: Parts,
 }
 
-/// What an endpoint reads first: its lane, and the gate that has it.
+/// Fields that an endpoint reads first: its lane, and the gate that has it.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Way {

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 /// How long the launcher has to end a job whose PE is gone, before another PE does so: it knows more.
 const LAUNCHER_TIME: Duration = Duration::from_millis(500);
 
-/// What this PE knows of the barrier.
+/// This PE's state of the barrier.
 #[derive(Debug)]
 struct Barrier {
     node: Arc<Node>,

@@ -31,7 +31,7 @@ pub const TYPES: usize = 23;
 /// the types.
 pub type Beyond = [*const (); TYPES];
 
-/// What a program reads in the place of a call.
+/// Table that a program reads in the place of a call.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Table {

@@ -92,7 +92,7 @@ fn home_of(lock: usize, pes: u32) -> PeerIndex {
     (lock % PAGE / size_of::<c_long>()) as PeerIndex % pes
 }
 
-/// What could not be done to the copy of PE `pe`.
+/// An operation on the copy of PE `pe` that failed.
 struct Refusal {
     error: Error,
     pe: PeerIndex,
@@ -132,12 +132,12 @@ impl Lock {
         self.word.cast::<u32>().wrapping_add(high)
     }
 
-    /// Replaces the tail by what `change` makes of it, by the operation on the whole word that every device has; returns
-    /// what was there.
+    /// Replaces the tail by the result of `change`, by the operation on the whole word that every
+    /// device has; returns the old tail.
     #[cold]
     fn change_tail(&self, change: impl Fn(u32) -> u32) -> Result<u32, Error> {
         let endpoint = &self.ctx.endpoint;
-        // What stands there while nobody uses the lock.
+        // The word's value while nobody uses the lock.
         let mut seen = 0_u64;
         loop {
             let tail = (seen >> HALF) as u32;

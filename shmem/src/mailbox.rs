@@ -49,7 +49,7 @@ impl Word {
         ctx::default_ctx().endpoint.peek(self.slot(), pe)
     }
 
-    /// What stands in the own mailbox; 0 where nobody wrote, or there is none.
+    /// Returns the word of the own mailbox; 0 where nobody wrote, or there is none.
     #[inline]
     pub(crate) fn get(self) -> u64 {
         own(self).map_or(0, |word| {
@@ -105,7 +105,7 @@ impl Sleep {
     }
 }
 
-/// What a PE tells those of other nodes about its last finalisation.
+/// Tells PEs of other nodes about a PE's last finalisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Farewell {
     /// Whether it has begun: all that the PE has ever sent is delivered then.
@@ -115,7 +115,8 @@ pub(crate) struct Farewell {
 }
 
 impl Farewell {
-    /// What PE `pe` of another node has told; nothing, in a job in which nobody does.
+    /// Returns the farewell that PE `pe` of another node has told; an empty one in a job in which
+    /// no PE tells any.
     pub(crate) fn of(pe: PeerIndex) -> Self {
         Self::from_word(Word::Farewell(pe).get())
     }

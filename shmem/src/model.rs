@@ -1,8 +1,9 @@
 //! A model checker for protocols over words that several PEs read and write: every order of their steps is tried.
 //!
-//! What a PE does in each of its turns is a function that asks [`Pe`] for its operations and does nothing else that depends
-//! on the order. It is run again from its beginning for every step, with the results that its operations had so far, until
-//! it asks for one more. Puts may arrive at any time later, and overtake one another.
+//! A PE runs a function in each of its turns, which asks [`Pe`] for its operations and does nothing
+//! else that depends on the order. It is run again from its beginning for every step, with the
+//! results that its operations had so far, until it asks for one more. Puts may arrive at any time
+//! later, and overtake one another.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -74,10 +75,10 @@ struct State<O> {
     observer: O,
 }
 
-/// Is told of an operation with its PE and its result; the error is what is wrong about it.
+/// Is told of an operation with its PE and its result; the error says why it is wrong.
 type Observe<'a, O> = dyn Fn(&mut O, usize, Op, u64) -> Result<(), String> + 'a;
 
-/// What the checker is given.
+/// The protocol that the checker tries.
 pub(crate) struct Model<'a, O> {
     /// The words at the beginning.
     pub(crate) words: Vec<u64>,
@@ -85,9 +86,9 @@ pub(crate) struct Model<'a, O> {
     pub(crate) pes: usize,
     /// The turns of each of them, between which a PE remembers nothing.
     pub(crate) turns: usize,
-    /// What it does in a turn.
+    /// The function that it runs in a turn.
     pub(crate) run: &'a dyn Fn(&mut Pe<'_>) -> Result<(), Asked>,
-    /// Who is told of every operation.
+    /// The observer of every operation.
     pub(crate) observe: &'a Observe<'a, O>,
 }
 
@@ -95,8 +96,8 @@ impl<O: Clone + Default + Hash> Model<'_, O> {
     /// Tries all orders; returns the number of states.
     ///
     /// # Errors
-    /// What went wrong, in words: what the observer says, PEs that wait for ever, or words that are not in the end what they
-    /// were at the beginning.
+    /// Describes the failure in words: the observer's error, PEs that wait for ever, or words that
+    /// do not have in the end the values of the beginning.
     pub(crate) fn check(&self) -> Result<usize, String> {
         let mut seen = HashSet::new();
         let mut open = vec![State {

@@ -7,9 +7,9 @@
 //! thread, or one that has ended; a thread that comes later sleeps until the process has ended.
 //! C programs have no owner: their exit handler always finalises.
 //!
-//! What other threads may use beside the `World` (contexts and teams that were created) is counted
-//! instead, so that operations on it need not compare threads. While there is any, the exit handler
-//! refuses.
+//! Contexts and teams that were created, which other threads may use beside the `World`, are
+//! counted instead, so that operations on them need not compare threads. While there is any, the
+//! exit handler refuses.
 
 mod state;
 

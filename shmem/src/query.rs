@@ -38,8 +38,8 @@ pub unsafe fn n_pes() -> c_int {
     count as c_int
 }
 
-/// What exit handlers and destructors of the program may still ask when the end of main has
-/// finalised.
+/// Answers exit handlers and destructors of the program, which may still ask when the end of main
+/// has finalised.
 #[cold]
 fn of_ended_job(at: Routine, what: fn(&Node) -> u32) -> c_int {
     match job::job() {

@@ -43,13 +43,13 @@ pub(crate) struct Watch {
 struct Sleeping {
     node: Arc<Node>,
     next_look: Instant,
-    /// What the PEs' slots said at a look around before.
+    /// The PEs' slots at a look around before.
     before: Vec<Sight>,
     /// Whether they said the same at the look before that one: only then did all PEs wait at one time.
     settled: bool,
 }
 
-/// What one PE's slot says.
+/// One PE's slot, as a look around finds it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Sight {
     finalizing: bool,
@@ -126,7 +126,7 @@ impl Sleeping {
             && !handlers::may_run()
         {
             if !self.node.places.is_one_node() {
-                // What a device has not delivered yet may still end the wait of another.
+                // A message that a device has not delivered yet may still end the wait of another.
                 progress::quiet_all(at);
             }
             own.fetch_add(1, Ordering::AcqRel);
@@ -204,7 +204,7 @@ impl Sleeping {
         near.into_iter().chain(far).min()
     }
 
-    /// What is to be seen of every PE; `None` where that cannot be told.
+    /// Returns the slots of all PEs; `None` where the slot of one cannot be read.
     fn sights(&self) -> Option<Vec<Sight>> {
         let near = self.node.ranks().map(|rank| {
             let slot = self.node.slot(rank);

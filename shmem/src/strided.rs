@@ -15,7 +15,7 @@ use fi_provider::symmetric::blocks::Blocks;
 use fi_provider::symmetric::strided;
 use std::ffi::c_int;
 
-/// What a stride must be at least, for messages.
+/// The least stride, for messages.
 #[derive(Clone, Copy)]
 pub(crate) enum Least {
     One,

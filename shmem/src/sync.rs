@@ -95,9 +95,10 @@ fn begin_to_wait<T>(at: Routine, name: &'static str, ivar: *const T) -> Watch {
     Watch::new(at)
 }
 
-/// What wait_until and test look at: the standard AMO types, and two deprecated ones that no atomic operation is for.
+/// Types that wait_until and test look at: the standard AMO types, and two deprecated ones that no
+/// atomic operation is for.
 pub trait Waited: Copy + Ord {
-    /// Reads `*at`; what was written before the value that is read is visible then.
+    /// Reads `*at`; writes before that of the value are visible then.
     ///
     /// # Safety
     /// `at` is aligned and mapped for reading.

@@ -60,7 +60,7 @@ pub unsafe fn init(at: Routine) {
 /// Initialises the library (9.2.1); returns the thread level that is provided. Collective.
 ///
 /// # Errors
-/// What is wrong; it has been said on standard error.
+/// The reason of the failure; it has been said on standard error.
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -266,7 +266,7 @@ impl Job {
         }
     }
 
-    /// What SHMEM_VERSION, SHMEM_INFO and SHMEM_DEBUG print.
+    /// Prints the texts of SHMEM_VERSION, SHMEM_INFO and SHMEM_DEBUG.
     fn introduce(&self) {
         if self.node.pe() == 0 {
             if env::is_set("VERSION") {
@@ -315,7 +315,7 @@ fn lanes() -> Option<device::Report> {
     job::session().and_then(|session| session.domain.lanes())
 }
 
-/// What lanes share, for SHMEM_INFO.
+/// Shows the sharing of lanes, for SHMEM_INFO.
 struct InForce;
 
 impl Display for InForce {
@@ -333,7 +333,8 @@ impl Display for InForce {
     }
 }
 
-/// What SHMEM_DEBUG prints at the end: how many lanes there were, and how many contexts had to do with less.
+/// Prints the lines of SHMEM_DEBUG at the end: how many lanes there were, and how many contexts had
+/// to do with less.
 fn say_what_lanes_there_were(at: Routine) {
     let Some(lanes) = lanes().filter(|_| env::is_set("DEBUG")) else {
         return;
@@ -361,7 +362,7 @@ fn say_how_often_all_met(at: Routine) {
     }
 }
 
-/// What SHMEM_DEBUG says of the checking library.
+/// The words of SHMEM_DEBUG about the checking library.
 const CHECKS: &str = if cfg!(feature = "check") {
     ", with checks"
 } else {
@@ -466,7 +467,8 @@ fn end(at: Routine) -> Option<Session> {
     session
 }
 
-/// What SHMEM_DEBUG says at the end of private memory that the device knew.
+/// Prints the line of SHMEM_DEBUG at the end about private memory that was registered with the
+/// device.
 fn tell_registrations(at: Routine) {
     let statistics = job::session().and_then(|session| session.domain.registration_statistics());
     if let Some(statistics) = statistics.filter(|_| env::is_set("DEBUG")) {

@@ -1,5 +1,5 @@
-// What the programs of this directory share: a check that says who failed, where and with which
-// values and then ends the job, and the lists of types for which the OpenSHMEM specification
+// Helpers of the programs of this directory: a check that names the PE that failed, the place and
+// the values and then ends the job, and the lists of types for which the OpenSHMEM specification
 // defines its typed routines. Fits C99, C11 and C++17.
 #ifndef FARREACH_TESTS_CHECK_H
 #define FARREACH_TESTS_CHECK_H

@@ -36,7 +36,7 @@ static inline void make_bytes(void *element, uint64_t seed, size_t size)
     memcpy(element, words, size);
 }
 
-// What the programs know of a type.
+// A type of elements: its name, its sizes and its values.
 struct kind {
     const char *name;
     size_t size;        // bytes of an element
@@ -48,7 +48,7 @@ struct kind {
 
 enum { UNTOUCHED = 0x5a, PICTURE_BYTES = 16384 };
 
-// What an object should hold: UNTOUCHED wherever nothing was written.
+// The bytes that an object should hold: UNTOUCHED wherever nothing was written.
 struct picture {
     const struct kind *kind;
     size_t bytes;

@@ -9,7 +9,7 @@ use fi_provider::symmetric::address_vector::PeerIndex;
 use fi_provider::symmetric::atomic::{Integer, Word};
 use std::fmt::Debug;
 
-/// What lies around each object, and what an object is set to before the party that uses it comes.
+/// Bytes around each object, and of an object before the party that uses it comes.
 const GUARD: u8 = 0xa5;
 /// Bytes from one object's slot to the next; the object lies in the middle, twice its size from the slot's start.
 const SLOT: usize = 64;
@@ -139,7 +139,7 @@ fn words<T: Word + Pod + Debug>(party: &Party, values: &[T]) {
     });
 }
 
-/// What the operations do, by the operators of the type itself.
+/// Models the operations by the operators of the type itself.
 trait Model: Integer + Pod + Debug {
     const VALUES: [Self; 8];
     fn sum(self, other: Self) -> Self;

@@ -1,4 +1,4 @@
-//! What is promised while peers are connected in the background: everything, and that they are.
+//! Promises while peers are connected in the background: everything, and that they are.
 
 use crate::party::Party;
 use crate::transport::{Transport, check};

@@ -5,7 +5,7 @@ use crate::transport::{Transport, check};
 use crate::values::value;
 use bytemuck::Pod;
 
-/// What nobody writes.
+/// Bytes that no party writes.
 const GUARD: u8 = 0xee;
 /// Bytes from one element's slot to the next; the element lies 16 to 31 bytes behind the slot's start.
 const SLOT: usize = 48;

@@ -22,13 +22,14 @@ use std::ops::Deref;
 #[derive(Debug)]
 pub(crate) struct Lane<'a> {
     endpoint: Endpoint,
-    /// What the endpoint is enabled on, if it is not the default one: given up after it.
+    /// Address vector and gate that the endpoint is enabled on, if it is not the default one: given
+    /// up after it.
     own: Option<Own>,
     /// Keeps the domain open.
     _domain: Option<&'a Domain>,
 }
 
-/// What an endpoint beside the default one has of its own.
+/// Resources of an endpoint beside the default one.
 #[derive(Debug)]
 pub(crate) struct Own {
     pub(crate) peers: AddressVector,

@@ -49,7 +49,7 @@ struct Shared {
 #[derive(Debug)]
 struct Step(AtomicU64);
 
-/// What a party tells the others of itself.
+/// Address that a party tells the others.
 #[repr(C)]
 #[derive(Debug)]
 struct Address {
@@ -59,7 +59,7 @@ struct Address {
 
 const _: () = assert!(size_of::<Shared>() <= BYTES);
 
-/// What a party panics with when another one has failed.
+/// Payload of a party's panic when another one has failed.
 #[derive(Debug)]
 pub(crate) struct Abandoned;
 
@@ -75,7 +75,7 @@ impl Meeting {
     /// The meeting whose place is at the start of `memory`, which is all zero.
     ///
     /// # Errors
-    /// What could not be mapped.
+    /// Why the meeting place could not be mapped.
     pub(crate) fn in_memory(memory: &Memfd, parties: u32) -> Result<Self, String> {
         assert!(parties as usize <= PARTIES);
         let text = |error: std::io::Error| format!("the meeting place: {error}");
@@ -268,7 +268,7 @@ impl Meeting {
         }
     }
 
-    /// [`Meeting::fail`] with what the party panicked with.
+    /// [`Meeting::fail`] with the payload of the party's panic.
     pub(crate) fn fail_by(&self, party: u32, payload: &(dyn Any + Send)) {
         if payload.is::<Abandoned>() {
             return;
@@ -278,7 +278,7 @@ impl Meeting {
         self.fail(party, text.unwrap_or("panicked"));
     }
 
-    /// What came of it, when all parties are through.
+    /// Returns the result, when all parties are through.
     ///
     /// # Errors
     /// The message of the first failure.

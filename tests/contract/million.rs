@@ -109,7 +109,7 @@ fn node(processes: u32) -> (Arc<Memfd>, Arc<Memfd>, Meeting) {
     (Arc::new(memory), Arc::new(records), meeting)
 }
 
-/// What callgrind counts: puts to peers that are elsewhere, random ones or always the same.
+/// Puts to peers that are elsewhere, random ones or always the same; callgrind counts this.
 #[inline(never)]
 fn counted_puts(lane: &Lane<'_>, heap: Area, is_random: bool) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -134,7 +134,7 @@ fn misses(which: &str) -> u64 {
         .arg(softhca())
         .args(["run", "--", "valgrind", "--quiet", "--tool=callgrind"])
         .args(CACHES)
-        // What waits for the device is not counted.
+        // A wait for the device is not counted.
         .args(["*counted_puts*", "*Lane*::idle"].map(|name| format!("--toggle-collect={name}")))
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(std::env::current_exe().expect("this program"))
@@ -180,7 +180,8 @@ fn a_put_touches_one_line() {
     assert!((0.95..=1.0).contains(&lines), "{random} and {one} misses");
 }
 
-/// What the table takes of this process's memory, in bytes, as the kernel counts it: its part of pages that are shared.
+/// Returns the table's bytes of this process's memory, as the kernel counts it: its part of pages
+/// that are shared.
 fn proportional() -> usize {
     let maps = std::fs::read_to_string("/proc/self/smaps").expect("smaps");
     let mut bytes = 0;

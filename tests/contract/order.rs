@@ -1,4 +1,4 @@
-//! What fence and quiet promise.
+//! Promises of fence and quiet.
 
 use crate::party::Party;
 use crate::transport::{Transport, check};
@@ -109,7 +109,8 @@ fn publish(party: &Party, order: Raise, raise: Raise, step: u64, len: usize) {
         .spin("the acknowledgement", || party.heap.acquire(ACK) == step);
 }
 
-/// Whoever hears of the quiet, by whatever way, finds the data: nothing but the quiet orders them here.
+/// Lets a party that hears of the quiet, in whatever way, find the data: nothing but the quiet
+/// orders them here.
 pub(crate) fn quiet_delivers(transport: &dyn Transport) {
     check(transport, 2, |party| {
         let mut step = 0;

@@ -54,10 +54,11 @@ impl Party<'_> {
         (times / self.slowness).max(1)
     }
 
-    /// A lane beside the party's own, to `members` in this order; for several threads if it is to be `shared`.
+    /// A lane beside the party's own, to `members` in this order; for several threads if it is to
+    /// be `shared`.
     ///
     /// # Errors
-    /// What the device refused.
+    /// Those of the device.
     pub(crate) fn open_lane(
         &self,
         shared: bool,
@@ -86,7 +87,7 @@ impl Party<'_> {
 /// A lane of `domain` beside the default one, to `members` in this order.
 ///
 /// # Errors
-/// What the device refused.
+/// Those of the device.
 pub(crate) fn open_lane<'a>(
     domain: &'a Domain,
     shared: bool,

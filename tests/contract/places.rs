@@ -36,7 +36,7 @@ fn name_of(rank: u32, index: usize, offset: usize) -> u64 {
     u64::from(rank) << 48 | (index as u64) << 40 | offset as u64
 }
 
-/// What the map says.
+/// Returns the map's pointer to `addr` of party `peer`, if there is one.
 fn pointer(map: &DirectMap, addr: usize, peer: u32) -> Option<usize> {
     // SAFETY: the domain is open as long as its party, which the callers borrow; an empty map asks for nothing.
     unsafe { map.pointer(addr, peer) }

@@ -19,7 +19,7 @@ pub(crate) struct Processes;
 const LIMIT: Duration = Duration::from_secs(150);
 
 thread_local! {
-    /// What the last panic said, with its place in the source: a child has nobody else to tell.
+    /// The last panic's message, with its place in the source: a child has nobody else to tell.
     static SAID: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn each(parties: u32, meeting: &Meeting, life: &dyn Fn(u32)) -> Resul
     meeting.verdict()
 }
 
-/// Runs `body`; if it panics, the meeting is told what the panic said.
+/// Runs `body`; if it panics, the meeting is told the panic's message.
 pub(crate) fn telling(meeting: &Meeting, rank: u32, body: impl FnOnce()) {
     let done = panic::catch_unwind(panic::AssertUnwindSafe(body));
     if let Err(payload) = done {

@@ -6,7 +6,7 @@ use crate::transport::{Transport, check};
 use crate::values::{pattern, value};
 use bytemuck::Pod;
 
-/// What nobody writes.
+/// Bytes that no party writes.
 const GUARD: u8 = 0xee;
 /// Bytes of guard between two ranges, at least.
 const GAP: usize = 32;

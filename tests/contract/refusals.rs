@@ -1,4 +1,4 @@
-//! What is refused, and that nothing happens then.
+//! Refused operations, which have no effect.
 
 #![expect(
     unsafe_code,
@@ -22,7 +22,7 @@ fn wild<T>(addr: usize) -> Place<T> {
     }
 }
 
-/// What every operation on one element answers.
+/// Returns the errors of every operation on one element.
 fn element_errors<T: Pod>(lane: &Lane, at: Place<T>, peer: u32) -> Vec<Option<Error>> {
     let value = T::zeroed();
     vec![
@@ -35,7 +35,7 @@ fn element_errors<T: Pod>(lane: &Lane, at: Place<T>, peer: u32) -> Vec<Option<Er
     ]
 }
 
-/// What every atomic operation answers.
+/// Returns the errors of every atomic operation.
 fn atomic_errors<T: fi_provider::symmetric::atomic::Integer + Pod>(
     lane: &Lane,
     at: Place<T>,
@@ -198,7 +198,8 @@ pub(crate) fn of_misaligned_atomics(transport: &dyn Transport) {
     });
 }
 
-/// What write and read answer for `count` elements at `at`, by pointers, blocking and not.
+/// Returns the results of write and read of `count` elements at `at`, by pointers, blocking and
+/// not.
 fn range_answers<T: Copy>(
     lane: &Lane,
     at: *mut T,

@@ -18,7 +18,7 @@ const REACH: usize = 12_000;
 /// The most attempts to make a failing sequence shorter.
 const SHORTENINGS: u32 = 400;
 
-/// What one party does before all meet.
+/// Steps of one party before all meet.
 #[derive(Clone, Debug)]
 struct Turn {
     origin: u32,
@@ -30,9 +30,9 @@ struct Step {
     target: u32,
     /// 0 for the heap, 1 for the static data.
     part: usize,
-    /// Made a multiple of what the operation needs.
+    /// Made a multiple of the operation's alignment.
     offset: usize,
-    /// What is written, or the operand.
+    /// Seed of the bytes to write, or the operand.
     seed: u64,
     op: Op,
 }
@@ -173,7 +173,7 @@ impl Step {
             && two.start < one.end
     }
 
-    /// What a compare_swap compares with: what the model holds, for one half of the seeds.
+    /// Returns the comparand of a compare_swap: the model's value, for one half of the seeds.
     fn condition(&self, model: &Model) -> u64 {
         if self.seed.is_multiple_of(2) {
             return self.seed;
@@ -185,7 +185,7 @@ impl Step {
         u64::from_le_bytes(bytes)
     }
 
-    /// Does the step in the model; returns what the operation is to return.
+    /// Does the step in the model; returns the operation's expected result.
     fn in_model(&self, model: &mut Model, cond: u64) -> Vec<u8> {
         let bytes = &mut model[self.target as usize][self.part][self.range()];
         match self.op {

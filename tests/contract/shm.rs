@@ -60,7 +60,7 @@ impl Node {
     /// Nodes for `parties` parties; none is open yet.
     ///
     /// # Errors
-    /// What the system refused.
+    /// Those of the system.
     pub(crate) fn create(parties: u32, setting: &Setting) -> Result<Self, String> {
         let text = |error: std::io::Error| format!("the node's memory: {error}");
         let setting = Setting {

@@ -8,7 +8,7 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use fi_provider::symmetric::Error;
 use fi_provider::symmetric::blocks::Blocks;
 
-/// What nobody writes.
+/// Bytes that no party writes.
 const GUARD: u8 = 0xee;
 /// Where the blocks begin in the heap, in bytes.
 const AT: usize = 64;
@@ -48,7 +48,7 @@ fn shapes(size: usize) -> Vec<Blocks> {
     shapes
 }
 
-/// What `dest` holds when the blocks of `source` have come.
+/// Returns `dest` with the blocks of `source` copied into it.
 fn copied<T: Pod>(source: &[T], mut dest: Vec<T>, shape: &Blocks) -> Vec<T> {
     for block in 0..shape.count {
         let (to, from) = (block * shape.dest_stride, block * shape.source_stride);

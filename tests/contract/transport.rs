@@ -1,4 +1,4 @@
-//! What the suite needs of a transport.
+//! The suite's view of a transport.
 
 use crate::party::Party;
 

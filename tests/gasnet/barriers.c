@@ -33,7 +33,7 @@ int main(int argc, char **argv)
     int id = -1;
     set_up(&argc, &argv, handlers, 1);
 
-    /* Who leaves finds the round of all others, or the one behind it. */
+    /* A node that leaves finds the round of all others, or the one behind it. */
     volatile uint32_t *const rounds = at(me, 0);
     for (uint32_t round = 1; round <= 100; round++) {
         for (uint32_t node = 0; node < nodes; node++) gasnet_put_val(node, (char *)at(node, 0) + me * 4, round, 4);

@@ -1,4 +1,4 @@
-/* What the programs here have in common: checks, setting up, and where segments are. */
+/* Helpers of the programs here: checks, setting up, and the addresses of segments. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -1,4 +1,4 @@
-// What is refused with an error code, and what ends the job: each with a message.
+// Mistakes that are refused with an error code, and those that end the job: each with a message.
 // run: np=1 mode=seq,par expect-stderr="gasnet_AMRequestShort: node 77 is not one of the 1" args=messages
 // run: np=2 mode=seq expect-stderr="gasnet_AMRequestMedium: " expect-stderr="gasnet_AMMaxMedium() is" args=messages
 // run: np=2 mode=seq,par expect-stderr="gasnet_AMReplyShort" expect-stderr="not allowed here" args=handlers

@@ -27,7 +27,7 @@ const AARCH64: [(&str, &str, u32); 3] = [
     ("after_device", "dmb oshld", 0xd503_31bf),
 ];
 
-/// What is wrong with the library `libshmem`, and with the sources below `root`.
+/// Returns the faults of the library `libshmem`, and of the sources below `root`.
 pub(crate) fn broken(root: &Path, libshmem: &Path) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     if cfg!(target_arch = "x86_64") {
@@ -71,7 +71,7 @@ fn body<'a>(text: &'a str, function: &str) -> Option<Vec<&'a str>> {
     Some(instructions.map(|(_, words)| words.trim()).collect())
 }
 
-/// What an instruction is to the order of stores.
+/// Classifies an instruction for the order of stores.
 #[derive(Debug, PartialEq, Eq)]
 enum Step<'a> {
     Fence,
@@ -92,7 +92,7 @@ fn step(instruction: &str) -> Option<Step<'_>> {
         "cmp" | "cmpb" | "cmpw" | "cmpl" | "cmpq" | "test" | "testb" | "lea" => return None,
         _ => {}
     }
-    // What objdump says of an address comes behind blanks.
+    // objdump's remark on an address comes behind blanks.
     let operands = operands.trim().split("  ").next()?.trim();
     if !operands.ends_with(')') {
         return None;
@@ -138,9 +138,9 @@ fn in_order(body: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Units of the entry, and behind them nothing but the record and what is the process's own.
+/// Units of the entry, and behind them nothing but the record and the process's own words.
 fn entry_and_record(steps: &[Step<'_>]) -> Result<(), String> {
-    // What another path has, which ends before this begins, is of no account.
+    // The steps of another path, which ends before this begins, are of no account.
     let begin = steps
         .iter()
         .rposition(|step| *step == Step::End)
@@ -211,7 +211,7 @@ fn aarch64(source: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What is missing, or is another one.
+/// Names the barriers that are missing, and those that are there in place of others.
 fn unlike(found: &[(String, String)]) -> Vec<String> {
     let expected =
         AARCH64.map(|(function, instruction, _)| (function.to_owned(), instruction.to_owned()));
@@ -261,7 +261,8 @@ const ORDER: [&str; 3] = [
     "flush_register();",
 ];
 
-/// What is wrong with the order in which a source calls them. The last one may be there for each of several registers.
+/// Returns the fault in the order in which a source calls them. The last one may be there for each
+/// of several registers.
 fn calls_in_order(source: &str) -> Option<String> {
     let mut next = 0;
     let mut is_flushed = false;

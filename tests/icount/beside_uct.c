@@ -1,7 +1,8 @@
 /*
- * What UCX takes for a put of 8 bytes, over the software device: beside_uct rc_mlx5|dc_mlx5 NAME ROUNDS, where NAME is printed for the
- * transport. Counted as cases.c and far.c count ours, in the same units: a loop of uct_ep_put_short, and the same loop
- * without the call. UCX's turns (uct_worker_progress), in which it takes completions, are not counted, which favours it.
+ * Instructions of UCX for a put of 8 bytes, over the software device: beside_uct rc_mlx5|dc_mlx5
+ * NAME ROUNDS, where NAME is printed for the transport. Counted as cases.c and far.c count ours, in
+ * the same units: a loop of uct_ep_put_short, and the same loop without the call. UCX's turns
+ * (uct_worker_progress), in which it takes completions, are not counted, which favours it.
  */
 #include "loops.h"
 #include "uct_side.h"

@@ -1,8 +1,10 @@
 /*
- * What verbs take for an RDMA write of 8 bytes that the entry holds, over the software device: beside_verbs ROUNDS. Counted
- * as cases.c and far.c count ours, in the same units: a loop of ibv_post_send by a connected queue pair, and the same loop
- * without the call. The request is made beforehand. The queue pair has a thread domain, so that libmlx5 takes no lock, and
- * every 128th request asks for a completion, as ours do; what waits for these is not counted, which favours it.
+ * Instructions of verbs for an RDMA write of 8 bytes that the entry holds, over the software
+ * device: beside_verbs ROUNDS. Counted as cases.c and far.c count ours, in the same units: a loop
+ * of ibv_post_send by a connected queue pair, and the same loop without the call. The request is
+ * made beforehand. The queue pair has a thread domain, so that libmlx5 takes no lock, and every
+ * 128th request asks for a completion, as ours do; the wait for these is not counted, which favours
+ * it.
  */
 #include "loops.h"
 #include "side.h"

@@ -110,7 +110,7 @@ static const struct {
 
 static char static_target[LARGEST] __attribute__((aligned(64)));
 
-/* Runs the loops of one case and target. What happens at a first call only shall have happened. */
+/* Runs the loops of one case and target. The effects of a first call shall have happened. */
 static void run(size_t which, const char *target, const struct operands *operands, long rounds) {
     count_loops(cases[which].routine, target, cases[which].call, cases[which].bare, 1, rounds, operands);
 }

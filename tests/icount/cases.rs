@@ -19,8 +19,9 @@ pub(crate) const ROUNDS: u64 = 1024;
 /// at its address within its file.
 pub(crate) const OPTIONS: &str = "--toggle-collect=icount_counted --zero-before=icount_counted \
     --dump-after=icount_counted --dump-instr=yes --compress-pos=no --compress-strings=no";
-/// What is not counted within it: the software device's turn, asked for by the program or by a lane that waits, and the look
-/// of remote calls at the clock, once in 256 turns. The compiler may have made a copy of the function, of another name.
+/// Options that leave some functions within it uncounted: the software device's turn, asked for by
+/// the program or by a lane that waits, and the look of remote calls at the clock, once in 256
+/// turns. The compiler may have made a copy of the function, of another name.
 pub(crate) const UNCOUNTED: &str = "'--toggle-collect=icount_uncounted*' '--toggle-collect=*Lane*::idle*' \
     '--toggle-collect=*calls*Core*::look_at_peers*'";
 /// The function by which the fabric's own objects let the software device act: nor is it counted, but
@@ -37,7 +38,7 @@ pub(crate) type Call = (String, String);
 /// Instructions of one call. A fraction if not all calls take equally many.
 pub(crate) type Counts = BTreeMap<Call, f64>;
 
-/// What was counted.
+/// The counts of calls.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     /// Instructions of each call.
@@ -49,7 +50,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Adds what another program has counted.
+    /// Adds the counts of another program.
     pub(crate) fn extend(&mut self, other: Self) {
         self.counts.extend(other.counts);
         self.layers.extend(other.layers);
@@ -81,7 +82,7 @@ pub(crate) struct Program<'a> {
     pub(crate) source: PathBuf,
     /// Its arguments: behind the source.
     pub(crate) libraries: &'a [&'a str],
-    /// What starts the program, and its arguments.
+    /// The command that starts the program, and its arguments.
     pub(crate) launcher: Vec<OsString>,
     /// Variables of the job.
     pub(crate) environment: Vec<(&'a str, &'a str)>,

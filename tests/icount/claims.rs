@@ -1,4 +1,4 @@
-//! What is claimed of a call beside its budget: how it compares with another, and whether it locks.
+//! Claims of a call beside its budget: how it compares with another, and whether it locks.
 
 use crate::cases::{Call, Counted};
 

@@ -2,9 +2,10 @@
  * The calls to a PE on another node whose instructions tests/icount counts, over a device in software or over libfabric; otherwise
  * as cases.c.
  *
- * What the device does is not counted: icount_uncounted lets it act. It acts often enough that no call finds its queue full
- * of entries that the device has not looked at, and before each quiet: so no poll finds an empty completion queue, and what is
- * counted does not depend on how fast the device is.
+ * The device's instructions are not counted: icount_uncounted lets it act. It acts often enough
+ * that no call finds its queue full of entries that the device has not looked at, and before each
+ * quiet: so no poll finds an empty completion queue, and the counts do not depend on the speed of
+ * the device.
  */
 
 #define _GNU_SOURCE /* RTLD_DEFAULT */
@@ -124,7 +125,8 @@ static NOINLINE void bare_p_quiet(long rounds, const struct operands *o) {
     }
 }
 
-/* What quiet takes for one completion that is there: 17 of them against one. Each of these lists of two entries asks for one. */
+/* Counts quiet's instructions for one completion that is there: 17 of them against one. Each of
+ * these lists of two entries asks for one. */
 static NOINLINE void icount_uncounted_lists(int count, const struct operands *o) {
     for (int i = 0; i < count; i++) {
         shmem_long_iput(o->target, o->own, 2, 1, 2, o->pe);

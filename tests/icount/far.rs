@@ -13,9 +13,9 @@ use std::path::Path;
 /// Each transport: oshrun's word, UCX's, and what stands for the target.
 const TRANSPORTS: [(&str, &str, &str); 2] = [("rc", "rc_mlx5", "RC"), ("dc", "dc_mlx5", "DC")];
 
-/// What is set apart from the defaults.
+/// Settings that differ from the defaults.
 struct Setting {
-    /// What is added to the names of routines.
+    /// The suffix of the names of routines.
     label: &'static str,
     /// Variables of the job.
     environment: &'static [(&'static str, &'static str)],

@@ -35,7 +35,7 @@ enum { HANDLER = 200 };
     } while (0)
 #define OK(call) CHECK((call) == GASNET_OK)
 
-/* What lies in each segment. */
+/* Words in each segment. */
 struct board {
     volatile uint64_t turn;  /* node 1: the number of the turn that is asked for, and 0 for the end */
     volatile uint64_t sent;  /* node 1: messages sent to it, by then */

@@ -79,7 +79,7 @@ fn locks(text: &str) -> bool {
     }
 }
 
-/// What may stand before the word of an instruction.
+/// Prefixes that may stand before the word of an instruction.
 const PREFIXES: [&str; 4] = ["xacquire", "xrelease", "data16", "cs"];
 
 #[cfg(test)]

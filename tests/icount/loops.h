@@ -22,7 +22,7 @@ struct operands {
 };
 
 #define NOINLINE __attribute__((noinline))
-/* What a call may change, apart from the registers of its arguments. */
+/* Registers that a call may change, apart from those of its arguments; also memory and flags. */
 #define CHANGES_0 "rdi", CHANGES_1
 #define CHANGES_1 "rsi", CHANGES_2
 #define CHANGES_2 "rdx", CHANGES_3

@@ -40,7 +40,7 @@ tests/icount/icount [OPTIONS]
   --oshrun PROGRAM     run by this (default: the staged oshrun); without the calls to another node
 ";
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     near: bool,
     only: Option<(&'static str, Counter)>,

@@ -15,7 +15,7 @@
 
 enum { BATCHES = 11, MIB = 1 << 20 };
 
-/* What a work array must hold, whatever the library says. */
+/* Elements of a work array: enough for any library. */
 enum { SYNC = 4096 };
 
 static long sync_words[2][SYNC];

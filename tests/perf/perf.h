@@ -1,4 +1,5 @@
-/* What the benchmarks share: pinning, time, medians. A result is a line "row NAME NANOSECONDS", separated by tabs. */
+/* Helpers of the benchmarks: pinning, time, medians. A result is a line "row NAME NANOSECONDS",
+ * separated by tabs. */
 
 #ifndef PERF_H
 #define PERF_H

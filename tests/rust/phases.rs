@@ -57,7 +57,7 @@ fn phases(world: World) {
     world.free(shared);
 }
 
-/// What PE `pe` has in its slice: the words of the PE before it, and 1.
+/// Returns a word of PE `pe`'s slice: that of the PE before it, and 1.
 fn mine_of(pe: usize, index: usize, round: usize, n: usize) -> u64 {
     value((pe + n - 1) % n, index, round) + 1
 }

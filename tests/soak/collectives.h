@@ -86,13 +86,14 @@ static const Spreader spreaders[] = {
 
 #define SPREADERS (int)(sizeof spreaders / sizeof spreaders[0])
 
-// What a member of a group brings: bytes that `key` and its number stand for.
+// Fills in the bytes that a member of a group brings: `key` and its number stand for them.
 static void fill_member(void *to, size_t size, uint64_t key, int member)
 {
     fill(to, size, key + (uint64_t)member * 0x10001);
 }
 
-// The wanted result of broadcast, collect and alltoall in `wanted`; returns its bytes. `own` is what this member brings.
+// The wanted result of broadcast, collect and alltoall in `wanted`; returns its bytes. `own` is
+// this member's source.
 static size_t want_broadcast(unsigned char *wanted, size_t bytes, uint64_t key, int root)
 {
     fill_member(wanted, bytes, key, root);
@@ -174,7 +175,7 @@ static void spread(Lane *lane, const Team *team, Random *random)
 
 enum { SUM, PROD, INSCAN, EXSCAN, MAX, MIN, BIT_AND, BIT_OR, BIT_XOR };
 
-// What member `member` brings for element `i`: sums and products stay exact in every type.
+// Returns the value of member `member` for element `i`: sums and products stay exact in every type.
 static uint64_t brought(uint64_t key, int member, size_t i, int op)
 {
     uint64_t value = mixed(key + (uint64_t)member * 0x10001, i);

@@ -1,5 +1,5 @@
-// What every part of the soak uses: the generator that all PEs draw from alike, a lane's teams and contexts, and what is
-// said when the model and the memory differ.
+// Parts that all of the soak uses: the generator that all PEs draw from alike, a lane's teams and
+// contexts, and the message where the model and the memory differ.
 #ifndef FARREACH_SOAK_LANE_H
 #define FARREACH_SOAK_LANE_H
 
@@ -107,7 +107,7 @@ typedef struct {
     int team_count;
     Context contexts[CONTEXTS];
     int context_count;
-    // What the areas and cells of all PEs must hold.
+    // Values that the areas and cells of all PEs must hold.
     unsigned char *areas[MOST_PES];
     uint64_t cells[MOST_PES][CELLS];
     uint64_t signals[MOST_PES];
@@ -158,7 +158,7 @@ static inline void fill(void *to, size_t size, uint64_t key)
     }
 }
 
-// What PE `pe` of the job is called on a context, -1 where it is not in its team.
+// Returns the number of the job's PE `pe` on a context, -1 where it is not in its team.
 static inline int on_context(const Lane *lane, const Context *context, int pe)
 {
     const Team *team;

@@ -1,5 +1,6 @@
-// A soak: random operations of all kinds, over teams, contexts and threads, against a model that every PE computes from the
-// same numbers. What goes wrong is said with the seed and the epoch, which `--seed N --first E --epochs 1` repeats.
+// A soak: random operations of all kinds, over teams, contexts and threads, against a model that
+// every PE computes from the same numbers. A failure is told with the seed and the epoch, which
+// `--seed N --first E --epochs 1` repeats.
 //
 //   soak [--seconds S] [--seed N] [--first E] [--epochs E] [--rounds R] [--operations O] [--threads T]
 //
@@ -135,7 +136,7 @@ static void destroy_all(Lane *lane)
         shmem_team_destroy(lane->teams[i].handle);
 }
 
-// What a thread does in an epoch.
+// Runs the rounds of a thread in an epoch.
 static void *run_lane(void *argument)
 {
     static void (*const kinds[])(Lane *, Random *) = {transfer_round, atomic_round, signal_round,

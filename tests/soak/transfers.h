@@ -117,7 +117,7 @@ typedef struct {
     uint64_t key;
 } Move;
 
-// What a get brought, and what it must have brought.
+// The bytes that a get brought, and those that it must have brought.
 typedef struct {
     const unsigned char *got;
     unsigned char *wanted;

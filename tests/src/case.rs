@@ -1,4 +1,4 @@
-//! What a case is: a command, what it needs before it can run, and what is expected of it.
+//! Cases: a command, the builds that it needs before it can run, and its expected result.
 
 use crate::supervise::{End, Report};
 use crate::sys::Ended;
@@ -14,7 +14,7 @@ pub(crate) struct Invocation {
     pub(crate) program: OsString,
     /// Its arguments.
     pub(crate) args: Vec<OsString>,
-    /// What is set in its environment, beside what the runner has.
+    /// Variables of its environment, beside the runner's.
     pub(crate) env: Vec<(String, OsString)>,
     /// Its working directory; the project's root if there is none.
     pub(crate) dir: Option<PathBuf>,
@@ -63,7 +63,7 @@ pub(crate) enum Status {
     Nonzero,
 }
 
-/// What is expected of a command that ends in time.
+/// Expected result of a command that ends in time.
 #[derive(Debug, Clone)]
 pub(crate) struct Expect {
     /// Its exit status.
@@ -97,7 +97,7 @@ pub(crate) struct Build {
     pub(crate) run: Invocation,
     /// Its time limit.
     pub(crate) limit: Duration,
-    /// What came of it; the text says why it failed.
+    /// Its result; the text says why it failed.
     pub(crate) done: OnceLock<Result<(), String>>,
 }
 
@@ -117,13 +117,13 @@ impl Build {
 pub(crate) struct Case {
     /// Its name within its group.
     pub(crate) name: String,
-    /// What has to be made before.
+    /// The builds that have to be made before.
     pub(crate) needs: Vec<Arc<Build>>,
     /// The command.
     pub(crate) run: Invocation,
     /// Its time limit.
     pub(crate) limit: Duration,
-    /// What is expected of it.
+    /// Its expected result.
     pub(crate) expect: Expect,
     /// Whether its temporary directory has to be empty afterwards.
     pub(crate) leaves_nothing: bool,
@@ -146,7 +146,7 @@ impl Case {
     }
 }
 
-/// What a command has left: its report, and the files with its output.
+/// Result of a command: its report, and the files with its output.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
     /// How it ended.

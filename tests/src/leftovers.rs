@@ -1,17 +1,18 @@
-//! What a group must not leave on the machine: files in /dev/shm, temporary files of ours, processes.
+//! Finds leftovers of a group on the machine: files in /dev/shm, temporary files of ours,
+//! processes.
 
 use crate::procfs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Files of other programs come and go: what is there for longer than this is a leftover.
+/// Files of other programs come and go: a file that is there for longer than this is a leftover.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Paths of files.
 pub(crate) type Files = BTreeSet<PathBuf>;
 
-/// What lies in the watched folders at one moment.
+/// The files in the watched folders at one moment.
 #[derive(Debug)]
 pub(crate) struct Snapshot(Files);
 
@@ -24,7 +25,8 @@ impl Snapshot {
         Self(found)
     }
 
-    /// What is there now and was not when this snapshot was taken, and the processes below this one: a line each.
+    /// Returns the files that are there now and were not when this snapshot was taken, and the
+    /// processes below this one: a line each.
     pub(crate) fn left_since(&self) -> Vec<String> {
         let deadline = Instant::now() + PATIENCE;
         loop {

@@ -38,7 +38,7 @@ tests/run [OPTIONS]
   --list            list the groups, with --group the cases of a group, and run nothing
 ";
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     groups: Vec<&'static Group>,
     filters: Vec<String>,

@@ -13,7 +13,7 @@ pub(crate) struct Own {
     pub(crate) name: &'static str,
     /// Its time limit.
     pub(crate) seconds: u64,
-    /// What it does, and how it fails: with a sentence.
+    /// Runs it; fails with a sentence.
     pub(crate) run: fn(&Place, &[String]) -> Result<(), String>,
 }
 

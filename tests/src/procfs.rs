@@ -1,4 +1,4 @@
-//! What /proc tells about processes.
+//! Reads the state of processes from /proc.
 
 use crate::sys::Pid;
 use std::collections::HashMap;

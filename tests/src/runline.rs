@@ -33,7 +33,7 @@ pub(crate) struct Run {
     pub(crate) np: u32,
     /// How they are started.
     pub(crate) launcher: Launcher,
-    /// What follows `-std=`, if anything.
+    /// The standard behind `-std=`, if any.
     pub(crate) standard: Option<String>,
     /// How to link, if not as the compiler likes to.
     pub(crate) link: Option<String>,
@@ -58,13 +58,13 @@ pub(crate) struct Run {
     pub(crate) env: Vec<(String, String)>,
     /// The time limit in seconds.
     pub(crate) timeout: u64,
-    /// What is expected.
+    /// The expected result.
     pub(crate) expect: Expect,
     /// The words of the line that set this case apart from the others of its program.
     pub(crate) label: String,
 }
 
-/// Reads the run lines in the header of a program. An error names the line and what is wrong with it.
+/// Reads the run lines in the header of a program. An error names the line and its fault.
 ///
 /// # Errors
 ///

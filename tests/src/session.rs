@@ -62,7 +62,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// What prevents that folder.
+    /// Those of creating that folder.
     pub(crate) fn new(place: Place, jobs: usize, filters: Vec<String>) -> io::Result<Self> {
         let all = place.target.join("farreach-tests");
         fs::create_dir_all(&all)?;

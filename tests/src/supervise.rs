@@ -17,7 +17,7 @@ const GRACE: Duration = Duration::from_millis(500);
 const KILLING: Duration = Duration::from_secs(10);
 const SIGNALS: [i32; 4] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 
-/// What became of a command.
+/// End of a command, and the processes that it left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report {
     /// How the command itself ended.

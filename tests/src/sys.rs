@@ -25,7 +25,7 @@ pub(crate) enum Ended {
 ///
 /// # Errors
 ///
-/// What the kernel says.
+/// The kernel's.
 pub(crate) fn become_subreaper() -> io::Result<()> {
     // SAFETY: this option of prctl takes plain integers and touches no memory of ours.
     check(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) })
@@ -35,7 +35,7 @@ pub(crate) fn become_subreaper() -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// What the kernel says.
+/// The kernel's.
 pub(crate) fn signal_when_parent_ends(signal: i32) -> io::Result<()> {
     // SAFETY: this option of prctl takes plain integers and touches no memory of ours.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal, 0, 0, 0) })
@@ -45,7 +45,7 @@ pub(crate) fn signal_when_parent_ends(signal: i32) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// What the kernel says.
+/// The kernel's.
 pub(crate) fn block(signals: &[i32]) -> io::Result<()> {
     let set = set_of(signals);
     // SAFETY: `set` is initialised; the old mask is not asked for.
@@ -96,7 +96,7 @@ pub(crate) fn kill(pid: Pid, signal: i32) {
     }
 }
 
-/// What [`reap`] found.
+/// Result of [`reap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reaped {
     /// This child had ended and is now gone.

@@ -109,8 +109,8 @@ impl Check {
         crate::workspace::run(Command::new(&program).env("LD_LIBRARY_PATH", &lib))
     }
 
-    /// Compiles the wrong use in a line: what declares `x`, then the call. Returns how many times a
-    /// compiler refused.
+    /// Compiles the wrong use in a line: the declaration of `x`, then the call. Returns how many
+    /// times a compiler refused.
     fn refused(&self, line: &str, number: usize) -> Result<usize> {
         let mut refused = 0;
         let (declaration, call) = line.rsplit_once("; ").unwrap_or(("", line));
@@ -125,7 +125,7 @@ impl Check {
                 )
             };
             for compiler in compilers {
-                // What surrounds the call must be right, or the refusal means nothing.
+                // The code around the call must be right, or the refusal means nothing.
                 write(&source, &text(""))?;
                 if !self.compiles(compiler, standard, &source)? {
                     return Err(Error::Check(format!("{compiler} refuses `{declaration}`")));

@@ -1,4 +1,4 @@
-//! What can go wrong in a task.
+//! Errors of tasks.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) enum Error {
         program: String,
         source: std::io::Error,
     },
-    /// A program failed; what it had to say went to standard error.
+    /// A program failed; its message went to standard error.
     #[error("{program} failed ({status})")]
     Failed { program: String, status: String },
     /// A check found something.

@@ -12,7 +12,7 @@ const DIRECT: &str = "include/shmem_direct.h";
 const PROFILING: &str = "include/pshmem.h";
 const EXTENSIONS: &str = "include/shmemx.h";
 
-/// What the generator calls the files, and where they lie.
+/// The generator's names of the files, and where they lie.
 const FILES: [(&str, &str); 5] = [
     ("header", HEADER),
     ("direct", DIRECT),

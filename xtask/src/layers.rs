@@ -86,7 +86,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("farreach-safe", &["shmem"]),
     // Namespaces alone: hosts to run all the rest on.
     ("farreach-hosts", &[]),
-    // What stands on top of everything may look at anything but the tools that build it.
+    // The tests, on top of everything, may look at anything but the tools that build it.
     (
         "farreach-tests",
         &["shmem", "fi-provider", "fi-bootstrap", "farreach-hosts"],
@@ -123,7 +123,7 @@ fn members(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// What is wrong with the edges of these manifests, one sentence each.
+/// Returns the faults in the edges of these manifests, one sentence each.
 fn complaints(allowed: &[(&str, &[&str])], manifests: &[String]) -> Vec<String> {
     let table: BTreeMap<&str, &[&str]> = allowed.iter().copied().collect();
     let mut complaints = Vec::new();

@@ -15,7 +15,8 @@ use std::process::Command;
 /// The checked-in list of exported names.
 pub(crate) const SYMBOLS: &str = "shmem/cabi/symbols.txt";
 
-/// What only libshmem.a offers: `_Fork` of static executables, with the options of `-static` (crate `shmem-launcher`, `compiler`).
+/// The symbol that only libshmem.a offers: `_Fork` of static executables, with the options of
+/// `-static` (crate `shmem-launcher`, `compiler`).
 pub(crate) const ONLY_STATIC: &str = "__wrap__Fork";
 
 /// The shared library's name to the loader. Where the number changes, programs are built again.

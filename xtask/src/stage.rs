@@ -33,7 +33,7 @@ const LIBRARIES: [(&str, &str, &str); 2] = [
 /// The profile of these: the C libraries', which builds most of them.
 const LIBRARIES_PROFILE: &str = "clib";
 
-/// What cargo builds of them, and where it is installed.
+/// The tools that cargo builds, and where each is installed.
 const TOOLS: [(&str, &str); 6] = [
     ("oshrun", "bin/oshrun"),
     ("oshcc", "bin/oshcc"),
@@ -163,7 +163,7 @@ Cflags: -I${includedir}@CFLAGS@
 Libs: -L${libdir} -Wl,-rpath,${libdir} @LIBS@
 ";
 
-/// What only static programs of OpenSHMEM need.
+/// The line that only static programs of OpenSHMEM need.
 const PKG_CONFIG_STATIC: &str =
     "Libs.private: -Wl,--undefined=_Fork,--wrap=_Fork -lgcc -lgcc_eh -lc\n";
 
@@ -268,7 +268,8 @@ fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
     Ok(files)
 }
 
-/// What the staging directory is made from, as a text that differs when any of it does.
+/// Describes the files that the staging directory is made from, in a text that differs when any of
+/// them does.
 fn stamp(ws: &Workspace, archives: [&Path; 2], files: &[(PathBuf, PathBuf)]) -> Result<String> {
     let own = std::env::current_exe().at(Path::new("/proc/self/exe"))?;
     let tools = TOOLS

@@ -59,7 +59,8 @@ impl Workspace {
         cargo
     }
 
-    /// What `shmem-headers WHAT` prints: a text generated from the tables of the C interface.
+    /// Returns the output of `shmem-headers WHAT`: a text generated from the tables of the C
+    /// interface.
     pub(crate) fn generated(&self, what: &str) -> Result<String> {
         let mut cargo = self.cargo("run");
         output(cargo.args([

@@ -57,7 +57,7 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// What an object's users hold as long as they use it.
+/// Reference count of an object's users: each holds a clone as long as it uses the object.
 pub(crate) type InUse = Arc<()>;
 
 /// Refuses to close an object that others use.

@@ -232,7 +232,8 @@ pub(crate) fn note_enabled(ep: &Ep) {
 }
 
 impl Receiver {
-    /// By what its receives are told from those of endpoints, whose numbers are no addresses.
+    /// Returns the number that tells its receives from those of endpoints, whose numbers are no
+    /// addresses.
     fn number(self: &Rc<Self>) -> u64 {
         Rc::as_ptr(self).addr() as u64
     }

@@ -1,13 +1,13 @@
-//! What atomics compute (manual: "Atomic Operations", "Extended Atomic Operations").
+//! Arithmetic of atomics (manual: "Atomic Operations", "Extended Atomic Operations").
 
 /// An atomic of 4 or 8 bytes. The plain ones are the masked ones with full masks and one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     /// Stores the bits of `swap` under `swap_mask` where the bits under `compare_mask` equal `compare`'s.
     CompareSwap {
-        /// What to store.
+        /// Value to store.
         swap: u64,
-        /// What to compare with.
+        /// Value to compare with.
         compare: u64,
         /// Which bits to store.
         swap_mask: u64,
@@ -16,7 +16,7 @@ pub enum Arithmetic {
     },
     /// Adds field by field.
     FetchAdd {
-        /// What to add.
+        /// Value to add.
         add: u64,
         /// The highest bit of each field; the operand's highest bit always is one.
         field_boundary: u64,
@@ -44,7 +44,7 @@ impl Arithmetic {
         }
     }
 
-    /// What is stored where `old` was; operands of 4 bytes lie in the lower halves.
+    /// Returns the value stored in place of `old`; operands of 4 bytes lie in the lower halves.
     #[must_use]
     pub const fn apply(self, old: u64) -> u64 {
         match self {

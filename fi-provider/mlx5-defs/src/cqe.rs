@@ -5,7 +5,7 @@ use crate::opcode::{CqeOpcode, Syndrome};
 use bytemuck::{Pod, Zeroable};
 use std::mem::{offset_of, size_of};
 
-/// What the last byte holds in a ring that the device has not written yet.
+/// Last byte of each CQE in a ring that the device has not written yet.
 pub const INVALID: u8 = (CqeOpcode::Invalid as u8) << 4;
 
 /// A completion entry of 64 bytes (`mlx5_cqe64`); one of 128 bytes has it in its second half.
@@ -69,7 +69,7 @@ impl Cqe {
         }
     }
 
-    /// What it tells; `None` for numbers that are not known.
+    /// Returns the opcode of the CQE; `None` for a number that is not known.
     #[must_use]
     pub const fn opcode(&self) -> Option<CqeOpcode> {
         CqeOpcode::from_number(self.opcode_owner >> 4)

@@ -38,7 +38,7 @@ pub enum Service {
     Addressed,
 }
 
-/// What a request is to do.
+/// Operation that a WQE requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Nothing.
@@ -64,7 +64,7 @@ pub struct Request<'a> {
     pub address: Option<CompactAddress>,
     /// The global route to it.
     pub route: Option<GlobalRoute>,
-    /// What to do.
+    /// The requested operation.
     pub operation: Operation,
     /// Where the data are.
     pub pieces: Pieces<'a>,

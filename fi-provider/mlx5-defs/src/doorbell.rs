@@ -59,7 +59,7 @@ pub struct CompletionRecord {
 
 const _: () = assert!(size_of::<CompletionRecord>() == 8 && offset_of!(CompletionRecord, arm) == 4);
 
-/// What arms a completion queue for one event.
+/// Doorbell that arms a CQ for one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arm {
     /// Events taken so far, modulo 4.
@@ -101,7 +101,7 @@ impl Arm {
         })
     }
 
-    /// What is written to the page at [`ARM_OFFSET`].
+    /// Returns the value to write to the UAR page at [`ARM_OFFSET`].
     #[must_use]
     pub const fn register(self, cqn: u32) -> Be64 {
         Be64::new((self.word() as u64) << 32 | cqn as u64)

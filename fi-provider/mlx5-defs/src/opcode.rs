@@ -32,7 +32,7 @@ macro_rules! numbered {
 }
 
 numbered! {
-    /// What a send work-queue entry asks for (`MLX5_OPCODE_*`).
+    /// Opcode of a send WQE (`MLX5_OPCODE_*`).
     Opcode {
         /// Nothing; completes.
         Nop = 0x00,
@@ -62,7 +62,7 @@ numbered! {
 }
 
 numbered! {
-    /// What a completion entry tells (`MLX5_CQE_*`, upper half of its last byte).
+    /// Opcode of a CQE (`MLX5_CQE_*`, upper half of its last byte).
     CqeOpcode {
         /// A request is done.
         Requester = 0,

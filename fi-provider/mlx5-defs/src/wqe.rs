@@ -205,9 +205,9 @@ pub const fn inline_len(data: usize) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Atomic {
-    /// What to store, or to add.
+    /// Value to store, or to add.
     pub swap_or_add: Be64,
-    /// What to compare with; 0 for an addition.
+    /// Value to compare with; 0 for an addition.
     pub compare: Be64,
 }
 
@@ -223,9 +223,9 @@ pub const fn masked_modifier(size: usize) -> u8 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct MaskedCompareSwap64 {
-    /// What to store.
+    /// Value to store.
     pub swap: Be64,
-    /// What to compare with.
+    /// Value to compare with.
     pub compare: Be64,
     /// Which bits to store.
     pub swap_mask: Be64,
@@ -244,9 +244,9 @@ const _: () = assert!(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct MaskedCompareSwap32 {
-    /// What to store.
+    /// Value to store.
     pub swap: Be32,
-    /// What to compare with.
+    /// Value to compare with.
     pub compare: Be32,
     /// Which bits to store.
     pub swap_mask: Be32,
@@ -262,7 +262,7 @@ const _: () = assert!(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct MaskedFetchAdd64 {
-    /// What to add.
+    /// Value to add.
     pub add: Be64,
     /// A carry does not leave a bit that is set here.
     pub field_boundary: Be64,
@@ -276,7 +276,7 @@ const _: () = assert!(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct MaskedFetchAdd32 {
-    /// What to add.
+    /// Value to add.
     pub add: Be32,
     /// A carry does not leave a bit that is set here.
     pub field_boundary: Be32,

@@ -31,7 +31,7 @@ pub struct CompletionRing {
     pub is_checked: bool,
 }
 
-/// What an entry told of a request.
+/// Completion of a request, as its CQE told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Completed {
     /// The queue pair.

@@ -19,7 +19,7 @@ pub enum Error {
     NotLoaded {
         /// The file that was looked for.
         library: &'static str,
-        /// What the dynamic loader says.
+        /// Message of the dynamic loader.
         reason: String,
     },
     /// A library of rdma-core lacks a function.
@@ -57,12 +57,12 @@ pub enum Error {
         /// The limit (RLIMIT_MEMLOCK) in words.
         limit: String,
     },
-    /// The library made something else than what was asked for.
+    /// The library made another object than the requested one.
     #[error("{call} gave {what}")]
     Unexpected {
         /// The C function.
         call: &'static str,
-        /// What it gave.
+        /// Description of the object that it gave.
         what: String,
     },
 }

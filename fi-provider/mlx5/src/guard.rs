@@ -1,7 +1,8 @@
-//! What keeps posts of several threads, or of several lanes on one doorbell register, apart. A guard is a type, chosen when a lane is
-//! made; posts are compiled for each, so that [`Alone`] costs nothing.
+//! Guards that keep posts of several threads, or of several lanes on one doorbell register, apart.
+//! A guard is a type, chosen when a lane is made; posts are compiled for each, so that [`Alone`]
+//! costs nothing.
 //!
-//! | guard | whom it is for | what a post does |
+//! | guard | users | action of a post |
 //! |---|---|---|
 //! | [`Alone`] | one thread, registers of the lane's own | nothing |
 //! | [`OnRegister`] | one thread, registers that other lanes ring | locks the register while it rings |
@@ -9,9 +10,10 @@
 //! | [`OnBoth`] | several threads, registers that other lanes ring | both |
 //! | [`Counted`] | several threads, and the lane is the only one | takes a block of the queue's depth, then locks the lane |
 //!
-//! The last one is the shared queue pair of Zambre, Chandramowlishwaran and Balaji, "Scalable Communication Endpoints for MPI+Threads
-//! Applications", section VI: threads take of the queue's depth by an atomic subtraction before they compete for its lock, and whoever
-//! takes completions gives back.
+//! The last one is the shared queue pair of Zambre, Chandramowlishwaran and Balaji, "Scalable
+//! Communication Endpoints for MPI+Threads Applications", section VI: threads take of the queue's
+//! depth by an atomic subtraction before they compete for its lock, and a thread that takes
+//! completions gives back.
 
 #![expect(
     unsafe_code,

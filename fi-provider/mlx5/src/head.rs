@@ -1,5 +1,6 @@
-//! What posts in line change of a lane: its queues, and in front of them, in the same allocation, the lane's head and the
-//! slots of its doorbell registers. So one pointer leads to all of it.
+//! Parts of a lane that posts in line change: its queues, and in front of them, in the same
+//! allocation, the lane's head and the slots of its doorbell registers. So one pointer leads to all
+//! of it.
 //!
 //! ```text
 //! | slot of register n-1 | ... | slot of register 1 | head: slot of register 0, lock, ... | queue 0 | queue 1 | ...

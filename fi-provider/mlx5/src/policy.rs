@@ -1,13 +1,14 @@
-//! What lanes share: the policies of Zambre, Chandramowlishwaran and Balaji, "Scalable Communication Endpoints for MPI+Threads
-//! Applications", section VI.
+//! Policies of sharing between lanes: those of Zambre, Chandramowlishwaran and Balaji, "Scalable
+//! Communication Endpoints for MPI+Threads Applications", section VI.
 //!
-//! A policy is a row of [`POLICIES`], and nothing else knows one by its name: [`crate::device::Pool`] makes what the row says, guards
-//! follow from what lanes then share, and accounts count what was made. One more policy is one more row.
+//! A policy is a row of [`POLICIES`], and nothing else knows one by its name:
+//! [`crate::device::Pool`] makes the objects of the row, guards follow from the objects that lanes
+//! then share, and accounts count the objects that were made. One more policy is one more row.
 
-/// What the lanes of a device have of their own, and what they share.
+/// Tells which objects each lane of a device has of its own, and which ones lanes share.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// By what it is chosen and reported.
+    /// Name by which it is chosen and reported.
     pub name: &'static str,
     /// Whether each lane opens the device for itself, and so has all of a context.
     pub own_context: bool,
@@ -101,7 +102,7 @@ impl Policy {
     }
 }
 
-/// Who uses a completion queue.
+/// Lanes that use a completion queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Completions {
     /// One lane.
@@ -115,7 +116,7 @@ impl Completions {
     /// Both, the default first.
     pub const ALL: [Self; 2] = [Self::Own, Self::Shared];
 
-    /// By what it is chosen and reported.
+    /// Returns the name by which it is chosen and reported.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -274,7 +274,8 @@ pub(crate) unsafe fn ring_alone(slot: &Slot, record: *mut Be32, next: u16, entry
     }
 }
 
-/// What makes an entry one unit longer or, as here, its length of 3 one of 4.
+/// Change to a control segment that makes an entry one unit longer or, as here, its length of 3 one
+/// of 4.
 const ONE_MORE: u64 = what(Opcode::Nop, 0, 3 ^ 4);
 
 /// [`Queue::place`] of the next block of the queue with this doorbell record, which holds its index as the device reads it.

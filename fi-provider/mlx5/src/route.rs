@@ -19,7 +19,7 @@ use crate::unit::unit;
 use fi_mlx5_defs::endian::Be64;
 use fi_mlx5_defs::opcode::Opcode;
 
-/// What an endpoint holds of its lane: job constants.
+/// Properties of its lane that an endpoint holds: job constants.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Route {

@@ -1,4 +1,5 @@
-//! What lanes take under each policy: the formulas of the paper, what the library says here, and what the device sees, are the same.
+//! Resources that lanes take under each policy: the formulas of the paper, the account of the
+//! library here, and the objects that the device sees, are the same.
 //!
 //! The tests are this program again, under `softhca run`. They need Debian's package `ibverbs-providers`.
 
@@ -40,7 +41,7 @@ fn lane(pool: &Pool, connected: bool) -> Option<Lane> {
     })
 }
 
-/// What the paper says that `lanes` lanes take: contexts, QPs, CQs, UARs, uUARs.
+/// Returns the resources that `lanes` lanes take by the paper: contexts, QPs, CQs, UARs, uUARs.
 fn formula(policy: &Policy, lanes: u32) -> [u32; 5] {
     let pages = |pages| [1, lanes, lanes, 8 + pages, 16 + 2 * pages];
     match policy.name {
@@ -64,7 +65,8 @@ fn numbers(account: &Account) -> [u32; 5] {
     ]
 }
 
-/// What the device sees of this process: contexts, pages, registers that are rung, and on each of these the queue pairs.
+/// Objects of this process that the device sees: contexts, pages, registers that are rung, and on
+/// each of these the queue pairs.
 #[derive(Debug, Default)]
 struct Seen {
     contexts: u32,
@@ -138,7 +140,7 @@ fn grows(policy: &'static Policy, regime: Regime, expected: impl Fn(u32) -> [u32
         [1, 0, 0]
     );
     assert_eq!(none.bytes, 0);
-    // What was given back is used again, and no page more.
+    // Resources that were given back are used again, and no page more.
     let again: Vec<_> = (0..LANES).filter_map(|_| lane(&pool, false)).collect();
     assert_eq!(pool.account(), most, "{} again", policy.name);
     drop(again);
@@ -246,7 +248,7 @@ fn registers() {
         let pool = Pool::new(&device, policy, Completions::Own);
         let mut lanes: Vec<_> = (0..8).filter_map(|_| lane(&pool, true)).collect();
         if !policy.one_lane {
-            // What lanes leave in any order is used again, pages by pages.
+            // Registers that lanes leave in any order are used again, pages by pages.
             for place in [5, 1, 3] {
                 lanes.swap_remove(place);
             }

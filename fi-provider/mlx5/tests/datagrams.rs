@@ -251,7 +251,7 @@ fn closing() {
         number: datagrams.number(),
         key: KEY,
     };
-    // What is under way, and an event that nobody takes, keep nothing alive.
+    // A message under way, and an event that nobody takes, keep nothing alive.
     datagrams.arm().expect("armed");
     assert!(datagrams.send(&own, b"to nobody").expect("sent"));
     // SAFETY: the child drops what it has and ends, by calls that need no lock of another thread.

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 const DC_KEY: u64 = 0x1122_3344_5566_7788;
 
-/// What the tests below are told about the device that they run on.
+/// Variable that tells the tests below whether their device has masked atomics.
 const MASKED: &str = "FI_MLX5_TEST_MASKED";
 
 /// Runs `body`, of the test of this name, on the software device: in this program again, where it is on the device already.
@@ -551,7 +551,7 @@ fn dynamic() {
 
 #[test]
 fn everything_is_closed_in_order_and_by_its_own_process() {
-    // What is closed too early, twice, or by a child, is refused, and then the program stops.
+    // A close that comes too early, twice, or from a child, is refused, and then the program stops.
     on_device(
         "everything_is_closed_in_order_and_by_its_own_process",
         closing,
@@ -584,7 +584,7 @@ fn closing() {
     // SAFETY: waits for the child, and writes where it may.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0);
-    // What others hang on goes first.
+    // Objects on which others depend go first.
     drop(device);
     drop(domain);
     drop(completions);

@@ -1,4 +1,4 @@
-//! What can go wrong: at the start ([`Error`]), and with an operation ([`Failure`]).
+//! Errors: at the start ([`Error`]), and of an operation ([`Failure`]).
 
 use crate::library::Library;
 use std::ffi::c_int;

@@ -12,8 +12,8 @@ use std::ptr::NonNull;
 const READY: usize = 0;
 const ASIDE: usize = 1;
 
-/// What is under way on a lane, and what keeps posts and quiet in short from it: one word, which
-/// quiet in short compares with another.
+/// Counts of operations under way on a lane, and marks that keep posts and quiet in short from it:
+/// one word, which quiet in short compares with another.
 #[derive(Debug)]
 #[repr(C, align(8))]
 struct UnderWay {

@@ -13,7 +13,7 @@ const REQUEST: u8 = 1;
 const ANSWER: u8 = 2;
 const PROBE: u8 = 3;
 
-/// What the fourth byte of a request is that asks for no answer.
+/// Fourth byte of a request that asks for no answer.
 pub(crate) const UNANSWERED: u8 = 7;
 
 /// A message.

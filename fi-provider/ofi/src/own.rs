@@ -1,4 +1,4 @@
-//! What unit tests open: a port whose only peer is itself.
+//! A port for unit tests, whose only peer is itself.
 
 use crate::port::{Config, Port};
 use crate::transfer::Place;

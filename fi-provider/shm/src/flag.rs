@@ -49,9 +49,9 @@ impl Default for Word {
 }
 
 impl Word {
-    /// The value now.
+    /// Returns the value now.
     ///
-    /// What the poster wrote before [`Word::post`] is visible after it.
+    /// Makes the writes of the poster before [`Word::post`] visible to the caller.
     #[inline(always)]
     pub fn get(&self) -> u64 {
         // ORDERING: pairs with the swap in `post`.
@@ -150,8 +150,8 @@ fn yield_processor() {
     loom::thread::yield_now();
 }
 
-/// What futex(2) promises, for the model checker: the look at the value and going to sleep are one
-/// step with respect to a wake.
+/// Models futex(2) for the model checker: the look at the value and going to sleep are one step
+/// with respect to a wake.
 #[cfg(loom)]
 mod model {
     use super::{AtomicU64, Ordering};

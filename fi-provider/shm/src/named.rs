@@ -164,7 +164,7 @@ fn prefix() -> String {
 fn open(path: &Path, may_make: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(may_make).mode(0o600);
-    // Who waits for a lock waits for no FIFO.
+    // Keeps a caller that waits for a lock from waiting for a FIFO.
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let file = options.open(path)?;
     if is_own(&file.metadata()?) {

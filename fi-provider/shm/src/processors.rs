@@ -130,7 +130,7 @@ impl<'a> Matching<'a> {
     /// Gives `process` a processor, where others may have to change theirs; returns whether it
     /// could.
     fn add(&mut self, process: usize) -> bool {
-        // By whom each processor was found, as one that it could change to.
+        // Process that found each processor, as one that it could change to.
         let mut found_by: HashMap<usize, usize> = HashMap::new();
         let mut unseen = vec![u64::MAX; self.free.len()];
         let mut open = vec![process];

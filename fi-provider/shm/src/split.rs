@@ -24,7 +24,7 @@ const FAILED: u64 = 1 << 63;
 #[derive(Clone, Copy, Debug)]
 pub struct Split(*const AtomicU64);
 
-/// What has become of the pieces of the other process.
+/// Outcome of the pieces of the other process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// So many have ended.

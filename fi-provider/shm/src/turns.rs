@@ -1,4 +1,4 @@
-//! Whose turn the slots are in which processes show each other something, in turns.
+//! Turns of the slots in which processes show each other something.
 //!
 //! Every process takes the same turns, because it comes to the same collectives; in some it shows something, in the slot
 //! of the turn, and posts the turn to the slot's [`crate::flag::Word`], for which those wait who want to read. A slot may

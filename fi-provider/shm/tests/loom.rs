@@ -138,7 +138,7 @@ fn dissemination_of_three() {
     check(2, || barriers(3, 1, || rounds(3), wait_disseminate));
 }
 
-/// What a process shows in turns.
+/// Slots in which a process shows data in turns.
 #[derive(Default)]
 struct Slots {
     words: [Word; 2],

@@ -32,8 +32,8 @@ const ASAN_OPTIONS: &str = "ASAN_OPTIONS";
 /// that both define go by the shim to the kernel; the heap and strings are the runtime's alone.
 const ASAN_ORDER: &str = "verify_asan_link_order=0";
 
-/// In strict mode: the time that the device leaves an entry alone after its doorbell, in ns. What a program writes to
-/// the entry after it has rung is found out if it comes within.
+/// In strict mode: the time that the device leaves an entry alone after its doorbell, in ns. A
+/// write of a program to the entry after it has rung is found out if it comes within.
 const HOLD: u64 = 50_000;
 
 /// Bytes of a message of a ConnectX.
@@ -42,7 +42,7 @@ const MAX_MESSAGE: u32 = 1 << 30;
 /// The exit status when strict mode found a violation.
 const VIOLATIONS: u8 = 99;
 
-/// What `softhca --help` prints.
+/// Text that `softhca --help` prints.
 pub const HELP: &str = "\
 usage: softhca run [OPTION...] [--] PROGRAM [ARGUMENT...]
        softhca account

@@ -1,4 +1,4 @@
-//! Who the device says it is: constants of its answers and of its sysfs files.
+//! Identity that the device reports: constants of its answers and of its sysfs files.
 
 /// Mellanox, as PCI knows it.
 pub(crate) const PCI_VENDOR: u16 = 0x15b3;

@@ -1,4 +1,4 @@
-//! What the shim in a program and the device's process say to each other.
+//! Messages between the shim in a program and the device's process.
 //!
 //! One request and one reply are one packet each of a `SOCK_SEQPACKET` socket; a file descriptor travels with a reply as
 //! `SCM_RIGHTS`. The shim includes this file by its path, so that both sides have the same definitions.
@@ -21,10 +21,11 @@ pub(crate) const DEVICE_NODE: &str = "/dev/infiniband/uverbs0";
 /// The major and minor number of the device node.
 pub(crate) const DEVICE_NUMBER: (u32, u32) = (231, 192);
 
-/// What stands at the address that a program gives when it opens the device: the device reads it to see that it may.
+/// Word at the address that a program gives when it opens the device: the device reads it to see
+/// that it may.
 pub(crate) const PROBE: u64 = 0x6163_6874_666f_7321;
 
-/// What a program asks for.
+/// Operation that a program asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Operation {
@@ -39,7 +40,7 @@ pub(crate) enum Operation {
     Kick = 4,
     /// In strict mode: pages of the program are about to be unmapped, moved or emptied; the argument is [`pages`].
     Unmap = 5,
-    /// Who rings which doorbell register: the reply brings a file with the text.
+    /// Asks which queue pairs ring which doorbell register: the reply brings a file with the text.
     Account = 16,
 }
 
@@ -78,7 +79,7 @@ pub(crate) fn addresses(pages: u64) -> (u64, u64) {
 /// A request of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// What is asked for.
+    /// The operation that is asked for.
     pub(crate) operation: Operation,
     /// The context that it is asked of; 0 when there is none.
     pub(crate) context: u32,

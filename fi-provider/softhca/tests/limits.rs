@@ -8,7 +8,8 @@ mod support;
 use std::os::unix::fs::MetadataExt;
 use support::{Under, need, program};
 
-/// What a process gets that asks for 20 queue pairs with a thread domain and for 20 plain ones, in each of two contexts; the same twice.
+/// Returns how many queue pairs a process gets that asks for 20 with a thread domain and for 20
+/// plain ones, in each of two contexts; it gets the same twice.
 fn given(options: &[&str]) -> Vec<String> {
     let under = Under {
         options,

@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use support::{softhca, text};
 
-/// What `softhca run` ends with when there was a violation.
+/// Exit status of `softhca run` when there was a violation.
 const VIOLATIONS: i32 = 99;
 
 /// Builds a C program of `tests/c`.

@@ -212,7 +212,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// What it leaves of `old`, by the meaning of its name.
+    /// Returns the value that it leaves in place of `old`, by the meaning of its name.
     fn meaning(&self, old: u64) -> u64 {
         let (value, all) = (self.value, u64::MAX >> (64 - 8 * self.size));
         let new = match self.name.trim_start_matches("fetch_") {

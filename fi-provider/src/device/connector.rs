@@ -29,7 +29,7 @@ const LONGEST: Duration = Duration::from_millis(50);
 /// Basic blocks of the thread's initiator.
 const BLOCKS: u32 = 64;
 
-/// What the threads of two peers tell each other.
+/// Message between the threads of two peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Told {
     /// The queue pair for the other; without its process's key, which the other knows from
@@ -65,7 +65,7 @@ impl Told {
             | if self.connected { CONNECTED } else { 0 }
     }
 
-    /// What a word says; nothing where nobody has written it.
+    /// Decodes a word; `None` where nobody has written it.
     fn from_word(word: u64) -> Option<Self> {
         let peer = Peer {
             number: word as u32 & 0xff_ffff,
@@ -109,7 +109,7 @@ pub(crate) struct Surroundings {
     pub(crate) split: usize,
 }
 
-/// What the thread has.
+/// State of the thread.
 #[derive(Debug)]
 struct Work {
     around: Surroundings,
@@ -135,10 +135,11 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// What a thread needs to connect queues for this gate, which takes them; the thread is not started yet.
+    /// Prepares a thread that connects queues for this gate, which takes them; the thread is not
+    /// started yet.
     ///
     /// # Errors
-    /// What the device refused.
+    /// The refusal of the device.
     pub(crate) fn new(
         hca: &hca::Device,
         hook: Option<Hook>,

@@ -1,5 +1,5 @@
-//! A gate: one lane of the device, and the memory that it alone uses. What goes through one gate
-//! neither waits for nor touches anything of another's.
+//! A gate: one lane of the device, and the memory that it alone uses. Operations through one gate
+//! neither wait for nor touch anything of another's.
 
 #![expect(unsafe_code, reason = "posts from and into the memory that it has")]
 
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// copying 4 KiB that are in no cache, or 32 KiB that are.
 const QUICKLY_COPIED: usize = 16 << 10;
 
-/// What the gates of a device context share.
+/// Resources that the gates of a device context share.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
     /// The window as the context knows it.
@@ -258,7 +258,8 @@ impl Gate {
         self.scratch.result(bytes)
     }
 
-    /// What an atomic operation on `bytes` bytes (4 or 8) has left in [`Gate::result`]. The lane is held.
+    /// Returns the result that an atomic operation on `bytes` bytes (4 or 8) has left in
+    /// [`Gate::result`]. The lane is held.
     #[inline(always)]
     pub(crate) fn fetched(&self, bytes: usize) -> u64 {
         self.scratch.word_in(self.result(bytes))

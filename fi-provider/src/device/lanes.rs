@@ -36,15 +36,15 @@ pub(crate) struct Lanes {
     reason: Mutex<Option<String>>,
 }
 
-/// What the lanes of a domain share, how many there are, and what they take; for reports.
+/// Report on the lanes of a domain: their policy, their number, and the resources that they take.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// What they share.
+    /// Policy, which says which objects they share.
     pub policy: &'static Policy,
-    /// Who uses a completion queue.
+    /// Lanes that use a completion queue.
     pub completions: Completions,
-    /// Who hands out doorbell registers.
+    /// Component that hands out doorbell registers.
     pub regime: Regime,
     /// Lanes that were made, the default endpoint's included.
     pub lanes: u32,
@@ -52,9 +52,9 @@ pub struct Report {
     pub short: u32,
     /// Contexts that share the default endpoint's lane because the device had nothing for one of their own.
     pub shared: u32,
-    /// What the device said when that happened first.
+    /// Message of the device when that happened first.
     pub reason: Option<String>,
-    /// What the lanes take.
+    /// Resources that the lanes take.
     pub account: Account,
 }
 
@@ -157,7 +157,7 @@ impl Lanes {
         reason.get_or_insert_with(|| why.to_owned());
     }
 
-    /// What there is.
+    /// Returns the report on the lanes.
     pub(crate) fn report(&self) -> Report {
         let reason = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
         Report {
@@ -173,13 +173,13 @@ impl Lanes {
     }
 }
 
-/// What [`survey`] finds.
+/// Results of [`survey`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Survey {
     /// The kernel's name for the device.
     pub device: String,
-    /// What the device can do.
+    /// Features of the device and its port.
     pub features: Features,
     /// The lanes.
     pub report: Report,

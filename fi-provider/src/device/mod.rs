@@ -46,7 +46,7 @@ use wire::Address;
 /// Whether there is a device that a domain can open.
 ///
 /// # Errors
-/// What is missing.
+/// The missing part.
 pub fn probe() -> Result<(), Error> {
     hca::Device::open(None)?;
     Ok(())
@@ -103,7 +103,7 @@ impl Device {
             connector: None,
             gate: Arc::new(lanes.open(&plan, window)?),
             lanes,
-            // Whatever the default endpoint goes by: lanes made later are initiators.
+            // For any transport of the default endpoint: lanes made later are initiators.
             target: if hca.features().dc {
                 Some(hca.target(key)?)
             } else {
@@ -150,7 +150,7 @@ impl Device {
         self.lanes.report()
     }
 
-    /// What peers have to know.
+    /// Returns the address that peers have to know.
     pub(crate) fn address(&self) -> Vec<u8> {
         let features = self.hca.features();
         let (bases, keys) = self.parts.for_peers();
@@ -237,7 +237,7 @@ impl Device {
         self.connector = Connector::new(&self.hca, self.hook, around, gate, later).ok();
     }
 
-    /// What connects queues in the background.
+    /// Returns the connector of queues in the background.
     pub(crate) fn connector(&self) -> Option<&Connector> {
         self.connector.as_ref()
     }
@@ -252,7 +252,7 @@ impl Device {
         self.mailbox.words()
     }
 
-    /// What became of private memory that was registered.
+    /// Returns the statistics of private memory that was registered.
     pub(crate) fn registration_statistics(&self) -> Statistics {
         self.registrations.statistics()
     }

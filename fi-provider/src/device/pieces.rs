@@ -7,7 +7,7 @@ use crate::device::scratch::{PIECES, Scratch};
 use fi_mlx5::lane::{Failure, Lane, Local, Posted};
 use std::cell::Cell;
 
-/// Whose a piece is.
+/// Owner of a piece.
 #[derive(Clone, Copy, Debug, Default)]
 enum State {
     #[default]

@@ -1,4 +1,4 @@
-//! What a process tells its peers about its device, as bytes.
+//! Address of a process on its device, as the bytes that it gives its peers.
 
 use crate::device::config::Transport;
 use crate::symmetric::remote::PARTS;

@@ -28,7 +28,7 @@ pub struct Address {
     /// The number of the endpoint in its domain, which no other ever has: see [`Family`].
     pub(crate) endpoint: u32,
     pub(crate) port: Port,
-    /// By what libfabric reaches it, if that does.
+    /// Name by which libfabric reaches it, if that does.
     pub(crate) name: Option<Name>,
 }
 

@@ -17,7 +17,7 @@ use std::rc::{Rc, Weak};
 #[derive(Clone, Debug, Default)]
 pub struct AddressVector(Rc<Inner>);
 
-/// Whoever keeps something under the numbers of peers.
+/// Keeper of entries under the numbers of peers.
 pub(crate) trait Told: Debug {
     /// Lets all of it go, as a number may be of another peer, or of none.
     fn forget(&self);

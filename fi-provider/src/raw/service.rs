@@ -58,7 +58,7 @@ pub(crate) struct Service {
 }
 
 impl Shared {
-    /// By what other processes reach this one.
+    /// Returns the ticket by which other processes reach this one.
     pub(crate) fn ticket(&self) -> &Ticket {
         &self.ticket
     }
@@ -187,7 +187,7 @@ impl Drop for Service {
 #[derive(Debug)]
 struct Client {
     stream: UnixStream,
-    /// By what it is reached itself, once it has told.
+    /// Ticket and port by which it is reached itself, once it has told.
     process: Option<(Ticket, Port)>,
     leads: Vec<(Arc<Lead>, Arc<Inbox>)>,
 }

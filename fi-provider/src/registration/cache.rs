@@ -223,7 +223,7 @@ impl Cache {
         }
     }
 
-    /// What was registered before a fork is so no more.
+    /// Invalidates the registrations from before a fork.
     fn note_forks(&self) {
         // ORDERING: see `count_fork`.
         let forks = FORKS.load(Ordering::SeqCst);

@@ -69,7 +69,7 @@ impl Counter {
     }
 }
 
-/// What all caches of a domain have done.
+/// Counts of the work of all caches of a domain.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     pub(super) hits: Counter,

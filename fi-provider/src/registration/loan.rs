@@ -1,4 +1,4 @@
-//! What a cache lends.
+//! Registered memory that a cache lends.
 
 use super::table::Entry;
 use std::fmt::{self, Debug};
@@ -14,7 +14,7 @@ impl Loan {
         self.0.key
     }
 
-    /// What tells one entry from another.
+    /// Returns a number that tells one entry from another.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -26,7 +26,7 @@ impl Debug for Loan {
     }
 }
 
-/// What to do for memory that is not registered.
+/// Action for memory that is not registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
     /// Nothing: it is not worth it.

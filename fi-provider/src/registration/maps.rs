@@ -1,4 +1,4 @@
-//! What the process has mapped where: /proc/self/maps (proc(5)).
+//! Mappings of the process: /proc/self/maps (proc(5)).
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -89,7 +89,7 @@ impl Registrations {
         }
     }
 
-    /// What these and those beside them have done.
+    /// Returns the statistics of these and of those beside them.
     pub(crate) fn statistics(&self) -> Statistics {
         self.counters.statistics()
     }

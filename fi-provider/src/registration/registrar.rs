@@ -1,4 +1,4 @@
-//! Who registers memory.
+//! Registrars of memory.
 
 #![expect(unsafe_code, reason = "registers the program's memory")]
 
@@ -6,7 +6,7 @@ use fi_mlx5::device as hca;
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// What can register memory: a device, or a test's.
+/// Registrar of memory: a device, or a test's.
 pub(crate) trait Registrar: Send + Sync + Debug {
     /// Registers memory for the device to read and write; gives the local key and what ends that when it is dropped.
     ///

@@ -9,11 +9,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What is known of the memory behind an entry.
+/// State of the memory behind an entry, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum State {
-    /// It is what was registered.
+    /// It is the memory that was registered.
     Valid,
     /// Its pages may be others, in the same mapping.
     Changed,
@@ -28,7 +28,7 @@ pub(super) struct Entry {
     /// The key by which own entries of a queue name it.
     pub(super) key: u32,
     state: AtomicU8,
-    /// What ends the registration when it is dropped.
+    /// Guard that ends the registration when it is dropped.
     _registration: Box<dyn Send + Sync>,
 }
 

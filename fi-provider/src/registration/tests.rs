@@ -1,7 +1,7 @@
 //! The cache before a device that has its pages as hardware has them: physical ones, whatever is mapped there later.
 //!
-//! What such a device holds are references to pages, in a pipe that vmsplice(2) put them into; it reads by tee(2). So a
-//! registration that has outlived its mapping gives the old contents, as on hardware.
+//! Such a device holds references to pages, in a pipe that vmsplice(2) put them into; it reads by
+//! tee(2). So a registration that has outlived its mapping gives the old contents, as on hardware.
 
 use super::cache::Cache;
 use super::registrar::Registrar;
@@ -78,7 +78,7 @@ impl Registrar for Pins {
 }
 
 impl Pins {
-    /// What a device reads that is told to.
+    /// Returns the bytes that a device reads when it is told to.
     fn read(&self, key: u32, addr: usize, len: usize) -> Vec<u8> {
         let pinned = lock(&self.pinned);
         let (range, pages) = pinned.get(&key).expect("a key that is registered");
@@ -129,7 +129,8 @@ impl Bench {
         Self::new(Limits { bytes, entries }, 0)
     }
 
-    /// What arrives of a buffer that is put: through the cache if that lends, and otherwise what is there.
+    /// Returns the bytes that arrive of a buffer that is put: through the cache if that lends, and
+    /// otherwise those in the buffer.
     fn put(&self, memory: &Memory) -> Vec<u8> {
         // SAFETY: the memory is mapped as long as it is borrowed.
         match unsafe { self.cache.lend(memory.base, memory.len, Absent::Register) } {
@@ -565,7 +566,7 @@ fn overlapping_neighbouring_and_within() {
     }
     let now = bench.statistics();
     assert_eq!((now.entries, now.misses, now.hits), (1, 6, 2), "{now}");
-    // What is evicted of two that overlap leaves the other one watched.
+    // Of two entries that overlap, the evicted one leaves the other one watched.
     let bench = Bench::of_entries(2);
     bench.arrives(&memory.part(0, 4 * PAGE));
     bench.arrives(&memory.part(2 * PAGE, 4 * PAGE));

@@ -1,11 +1,12 @@
 //! News of memory that is unmapped, moved or emptied, from the kernel: userfaultfd(2) with its events and without a fault.
 //!
-//! There is one watcher a process, as memory can be watched by one. Its thread reads what happened and tells the tables of
-//! all caches. Whoever unmaps goes on when the event is *read*, not when it is told. So the watcher says that it is about
-//! to read before it does, and takes that back when all tables know; who looks something up meanwhile, or while the kernel
-//! waits for somebody to read, goes without. It
-//! never waits for a lock: its holder may be one who waits for the watcher to read. And it neither allocates nor frees: it
-//! would wait for itself where that gives watched memory back.
+//! There is one watcher a process, as memory can be watched by one. Its thread reads the events and
+//! tells the tables of all caches. A thread that unmaps goes on when the event is *read*, not when
+//! it is told. So the watcher says that it is about to read before it does, and takes that back
+//! when all tables know; a lookup that comes meanwhile, or while the kernel waits for somebody to
+//! read, goes without. It never waits for a lock: its holder may be one who waits for the watcher
+//! to read. And it neither allocates nor frees: it would wait for itself where that gives watched
+//! memory back.
 
 use super::maps;
 use super::table::{State, Table};
@@ -91,12 +92,13 @@ impl Watcher {
     /// Whether something has happened that a table may not know of. To be asked before a look at the table.
     pub(super) fn is_behind(&self) -> bool {
         let ready = self.kernel() == Kernel::Ready;
-        // ORDERING: Acquire pairs with the release in `read_on`: who finds it done finds the tables told. Who finds that the
-        // kernel has told finds it begun: the reader says so before it reads.
+        // ORDERING: Acquire pairs with the release in `read_on`: a thread that finds it done finds
+        // the tables told. A thread that finds that the kernel has told finds it begun: the reader
+        // says so before it reads.
         !ready || self.behind.load(Ordering::Acquire)
     }
 
-    /// What the kernel is about.
+    /// Returns the state of the kernel.
     ///
     /// Another thread may have its memory where somebody has unmapped his, and has not come back from that: the kernel
     /// tells only then. Before it unmaps, it notes that it is going to tell; then no request to it has an answer but
@@ -225,7 +227,7 @@ impl Watcher {
     }
 }
 
-/// What the kernel is about.
+/// State of the kernel, as the descriptor shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kernel {
     /// Everything that it had to tell was read.
@@ -236,7 +238,7 @@ enum Kernel {
     Lost,
 }
 
-/// What happened and was not told to everybody yet.
+/// Events that some table was not told yet.
 struct News {
     ranges: [(usize, usize, State); Self::ROOM],
     count: usize,

@@ -27,7 +27,7 @@ pub struct Peer {
     pub(crate) window_len: usize,
     /// As `window_len`, for the processor's atomics.
     pub(crate) atomic_len: usize,
-    /// What to add (modulo 2^64) to an own symmetric address to get the peer's, as mapped here.
+    /// Distance to add (modulo 2^64) to an own symmetric address to get the peer's, as mapped here.
     pub(crate) delta: usize,
     /// How a device reaches the peer.
     pub(crate) remote: Remote,

@@ -62,7 +62,7 @@ pub struct Refused {
     pub peer: PeerIndex,
 }
 
-/// What an operation does to a peer's memory.
+/// Access of an operation to a peer's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reads it, which an atomic operation may do as well.

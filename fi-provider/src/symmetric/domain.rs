@@ -159,7 +159,7 @@ impl Domain {
     /// every peer has to be told for [`Domain::connect`].
     ///
     /// # Errors
-    /// What is missing, or what the device refused.
+    /// The missing part, or the refusal of the device.
     pub fn open_device(&mut self, config: Config) -> Result<Vec<u8>, device::Error> {
         let device = Device::open(&self.window, self.placement.count, config)?;
         let address = device.address();
@@ -187,7 +187,7 @@ impl Domain {
     /// process of a node.
     ///
     /// # Errors
-    /// What the device refused, or an address that makes no sense.
+    /// The refusal of the device, or an address that makes no sense.
     pub fn connect(&mut self, addresses: &[Vec<u8>]) -> Result<(), device::Error> {
         let table = Table::private(self.placement.count)?;
         let mut filling = self.fill(&table)?;
@@ -274,7 +274,7 @@ impl Domain {
     /// Connects the own queue for `peer`, whose address is `address`.
     ///
     /// # Errors
-    /// What the device refused, or an address that makes no sense.
+    /// The refusal of the device, or an address that makes no sense.
     pub fn connect_queue(&mut self, peer: PeerIndex, address: &[u8]) -> Result<(), device::Error> {
         let network = self.network.as_mut().ok_or(device::Error::NotOpen)?;
         network.connect(self.placement.own as usize, peer as usize, address)
@@ -286,7 +286,8 @@ impl Domain {
     /// without one nothing is needed, and the result is none.
     ///
     /// # Errors
-    /// What the device refused, or that some device has no dynamic connections. [`Domain::share_gate`] helps then.
+    /// The refusal of the device, or that some device has no dynamic connections.
+    /// [`Domain::share_gate`] helps then.
     pub fn open_gate(&self, shared: bool) -> Result<Option<Gate>, device::Error> {
         let network = self.network.as_ref();
         network
@@ -303,7 +304,8 @@ impl Domain {
         self.gate.clone()
     }
 
-    /// What the lanes share, how many there are, and what they take of the device; none without one.
+    /// Returns the policy of the lanes, their number, and the resources of the device that they
+    /// take; none without one.
     pub fn lanes(&self) -> Option<device::Report> {
         self.device().map(Device::report)
     }
@@ -333,12 +335,13 @@ impl Domain {
         self.gate.as_ref()
     }
 
-    /// What the device is called, and how it reaches peers; `None` without one.
+    /// Returns the name of the device, and how it reaches peers; `None` without one.
     pub fn device_name(&self) -> Option<impl Display> {
         self.network()
     }
 
-    /// What became of private memory that was registered with the device for long transfers; `None` without one.
+    /// Returns the statistics of private memory that was registered with the device for long
+    /// transfers; `None` without one.
     pub fn registration_statistics(&self) -> Option<crate::registration::Statistics> {
         self.device().map(Device::registration_statistics)
     }
@@ -353,8 +356,9 @@ impl Domain {
         &self.peers
     }
 
-    /// Whose window `addr` lies in, the own or a peer's mapped here, and the same object's address in
-    /// the own window: for explaining a fault. `None` for any other address.
+    /// Returns the process whose window `addr` lies in, the own or a peer's mapped here, and the
+    /// same object's address in the own window: for explaining a fault. `None` for any other
+    /// address.
     pub fn owner_of(&self, addr: usize) -> Option<(PeerIndex, usize)> {
         let own = addr.wrapping_sub(self.window.base());
         if own < self.window.len() {

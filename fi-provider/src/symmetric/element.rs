@@ -22,7 +22,7 @@ use fi_mlx5::short::There;
 use fi_shm::order;
 use std::mem::MaybeUninit;
 
-/// What became of a write in line.
+/// Outcome of a write in line.
 #[derive(Clone, Copy)]
 enum InLine<'a> {
     /// It is done.

@@ -1,4 +1,4 @@
-//! What can go wrong with an operation.
+//! Errors of operations.
 
 /// Why the fabric refused an operation; nothing was transferred then.
 ///

@@ -3,8 +3,8 @@
 //! Addresses of remote memory are the caller's own addresses of the symmetric objects. To and from
 //! a peer whose memory is mapped here the bytes are copied, in line at the place of the call. A
 //! write of a few bytes over the device is posted in a step of its own: of a word, of a block, or
-//! under any guard. What none of these takes is a matter of `far`, which also finds out why an
-//! operation is refused.
+//! under any guard. A transfer that none of these takes is a matter of `far`, which also finds out
+//! why an operation is refused.
 
 #![expect(
     unsafe_code,
@@ -18,7 +18,7 @@ use crate::symmetric::far::Source;
 use fi_mlx5::route::Route;
 use fi_shm::{copy, order};
 
-/// What became of a write in line.
+/// Outcome of a write in line.
 #[derive(Clone, Copy)]
 enum InLine<'a> {
     /// It is done.

@@ -185,8 +185,8 @@ int gasnetc_send_medium(gex_TM_t _tm, gex_Rank_t _rank, gex_AM_Index_t _handler,
   #define gasnetc_send_medium gasnetc_AMRequestMedium
 #endif
 
-/* What stands behind the flags: the thread, if that is passed, the number of arguments, and these:
- * number and arguments are in one array. */
+/* The arguments behind the flags: the thread, if that is passed, the number of arguments, and
+ * these: number and arguments are in one array. */
 #if GASNETI_THREADINFO_OPT
   #define _GASNETC_THREAD(_thread, ...) , _thread
   #define _GASNETC_ARGS(_thread, ...)   __VA_ARGS__

@@ -131,7 +131,7 @@ int gasnetc_request(const gasneti_category_t category, gex_TM_t tm, gex_Rank_t r
         : farreach_am_request_medium(gasnetc_am, jobrank, handler, src, bytes, args, nargs);
       break;
     default:
-      /* What is stored here is sent, even if another thread has taken the room. */
+      /* A Long that is stored here is sent, even if another thread has taken the room. */
       if (tries && GASNETI_NBRHD_JOBRANK_IS_LOCAL(jobrank)) {
         if (!farreach_am_has_room(gasnetc_am, jobrank)) return 1;
       } else if (tries) {

@@ -69,7 +69,7 @@ typedef union {
 } gasnetc_look_t;
 #define GASNETC_BELL_STEP 32 /* FARREACH_AM_BELL_STEP */
 
-/* What is wanted beside the engine's polls: GASNet's progress functions, and to exit. */
+/* Wanted beside the engine's polls: GASNet's progress functions, and to exit. */
 #define GASNETC_WANTED_gasneti_pf_coll    1
 #define GASNETC_WANTED_gasneti_pf_vis     2
 #define GASNETC_WANTED_gasneti_pf_barrier 4

@@ -1,8 +1,9 @@
-//! What the checking library does around every routine (feature `check`); nothing in the ordinary one.
+//! Checks around every routine in the checking library (feature `check`); none in the ordinary one.
 //!
-//! The macro of `define` hands over a routine's name, and the names and values of its arguments. What they are for is
-//! told by the names: `routine` takes a routine's name apart, `objects` knows which arguments point to how much memory of
-//! whom, `collectives` what the PEs of a group must agree on.
+//! The macro of `define` hands over a routine's name, and the names and values of its arguments.
+//! The names tell their meaning: `routine` takes a routine's name apart, `objects` knows which
+//! arguments point to how much memory of which PE, `collectives` the arguments that the PEs of a
+//! group must agree on.
 
 #[cfg(feature = "check")]
 mod calls;

@@ -27,7 +27,7 @@ macro_rules! families {
             $call:ident $kind:ident $key:tt ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $f:path;
         )*
     ) => {
-        /// What the arguments mean, unless a row says otherwise.
+        /// Meanings of the arguments, unless a row says otherwise.
         const KNOWN: &[(&str, &str)] = &[$((stringify!($known), $meaning)),*];
 
         /// The families of this module, in the order of the header.

@@ -1,5 +1,5 @@
-//! What programs call that were compiled with `SHMEM_DIRECT`, and no routine: `header::direct` prints
-//! their side.
+//! Functions for programs compiled with `SHMEM_DIRECT`, which are no routines: `header::direct`
+//! prints the programs' side.
 
 use crate::types::types;
 use core::ffi::c_int;

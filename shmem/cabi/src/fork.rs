@@ -1,4 +1,4 @@
-//! What `fork.c` calls: `_Fork` of static executables.
+//! The function that `fork.c` calls: `_Fork` of static executables.
 
 use core::ffi::c_int;
 use core::sync::atomic::AtomicI32;

@@ -44,9 +44,10 @@ const OPENING: &str = "\
  * Printed from the tables of shmem/cabi by `cargo xtask headers`: change those, not this file.
  * Sections are those of the OpenSHMEM 1.6 specification. PEs are numbered from 0. An object is
  * symmetric when it lies in the symmetric heap or in the program's static data; it is named by its
- * address on the calling PE. What a message ends is the whole job, with status 1. So does a call before
- * initialization or after finalization, but for the routines that initialize, query_initialized, the
- * info routines, pe_accessible, addr_accessible and ptr, which tell that nothing can be reached. */
+ * address on the calling PE. An error that ends the job with a message ends all of it, with
+ * status 1. So does a call before initialization or after finalization, but for the routines that
+ * initialize, query_initialized, the info routines, pe_accessible, addr_accessible and ptr, which
+ * tell that nothing can be reached. */
 #ifndef FARREACH_SHMEM_H
 #define FARREACH_SHMEM_H
 
@@ -65,7 +66,7 @@ typedef struct {
     int num_contexts;
 } shmem_team_config_t;
 
-/* What a session may tell: the most operations that are expected in it. Section 9.9.1. */
+/* Configures a session: the most operations that are expected in it. Section 9.9.1. */
 typedef struct {
     size_t total_ops;
 } shmem_ctx_session_config_t;
@@ -100,8 +101,8 @@ fn print_prototype(out: &mut String, routine: &Routine) {
     let _ = writeln!(out, "{}{};", before(routine), routine.prototype());
 }
 
-/// What stands before a declaration: what the compiler is to know, and that it is not to complain of
-/// complex numbers, which strict C++ does not have.
+/// Returns the words before a declaration: attributes, and the permission of complex numbers, which
+/// strict C++ does not have.
 fn before(routine: &Routine) -> String {
     let mut words = String::new();
     if routine

@@ -1,5 +1,6 @@
-/* What Rust, which has no such type, cannot do with a long double: arithmetic, and the four routines that
- * pass one by value. The value goes through memory, 16 bytes, to and from the routines of longdouble.rs. */
+/* Operations on long double for Rust, which has no such type: arithmetic, and the four routines
+ * that pass one by value. The value goes through memory, 16 bytes, to and from the routines of
+ * longdouble.rs. */
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
-//! What `longdouble.c` does for this crate, arithmetic, and what its routines call: `long double` by value becomes
-//! sixteen bytes in memory.
+//! Arithmetic that `longdouble.c` does for this crate, and the functions that its routines call:
+//! `long double` by value becomes sixteen bytes in memory.
 
 use crate::checks;
 use crate::types::Sixteen;

@@ -1,4 +1,4 @@
-//! What the rows of the families describe: names, C types, lists.
+//! Types of the families' rows: names, C types, lists.
 
 use crate::types::{Set, Sizes, Type};
 
@@ -17,7 +17,7 @@ pub enum Naming {
         set: Set,
         /// The types that the generic name covers; none: there is no generic name.
         generic: Option<Set>,
-        /// What follows the type, and is the generic name: `put`.
+        /// The part of the name behind the type, which is the generic name: `put`.
         base: &'static str,
     },
 }
@@ -27,9 +27,9 @@ pub enum Naming {
 pub struct Family {
     /// The contract and what is special about this row, as the lines of its documentation.
     pub docs: &'static [&'static str],
-    /// What the arguments of the module's rows mean, unless the row says otherwise.
+    /// Meanings of the arguments of the module's rows, unless the row says otherwise.
     pub known: &'static [(&'static str, &'static str)],
-    /// What happens on errors, unless the row says otherwise.
+    /// The behaviour on errors, unless the row says otherwise.
     pub errors: &'static str,
     /// The section of OpenSHMEM 1.6.
     pub section: &'static str,
@@ -229,7 +229,7 @@ impl Family {
             .join(" ")
     }
 
-    /// What is said about an argument, with its unit; the row's own words before the module's.
+    /// Returns the meaning of an argument, with its unit; the row's own words before the module's.
     pub fn about(&self, argument: &str) -> Option<&'static str> {
         let own = self.lines().find_map(|line| {
             let (name, meaning) = line.strip_prefix("- ")?.split_once(": ")?;
@@ -239,7 +239,7 @@ impl Family {
         own.or_else(|| known().map(|(_, meaning)| *meaning))
     }
 
-    /// What happens on errors.
+    /// Returns the behaviour on errors; the row's own words before the module's.
     pub fn on_errors(&self) -> &'static str {
         let own = self.lines().find_map(|line| line.strip_prefix("Errors: "));
         own.unwrap_or(self.errors)

@@ -26,7 +26,7 @@ pub enum Set {
     Bitwise,
     /// The deprecated types of wait_until and test (2).
     Short,
-    /// What their generic names cover: the standard AMO types and the deprecated ones (14).
+    /// The types of their generic names: the standard AMO types and the deprecated ones (14).
     Waited,
     /// Types of and, or and xor over teams (14).
     Bits,

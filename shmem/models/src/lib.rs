@@ -1,5 +1,5 @@
-//! What threads share in the crate `shmem`, under the loom model checker: every interleaving of a few
-//! threads, with the C11 memory model.
+//! State that threads share in the crate `shmem`, under the loom model checker: every interleaving
+//! of a few threads, with the C11 memory model.
 //!
 //! The modules are those of the library, which is not compiled for the model checker as a whole.
 //!

@@ -119,7 +119,7 @@ mod tests {
     fn run_job(pes_on: &[u32], first: u64, count: u64) -> Vec<String> {
         let node = |&pes: &u32| ModelNode {
             pes,
-            // What earlier barriers have left there.
+            // Epochs that earlier barriers have left there.
             mailbox: std::array::from_fn(|_| AtomicU64::new(first)),
             ..ModelNode::default()
         };

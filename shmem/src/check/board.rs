@@ -1,4 +1,5 @@
-//! What a PE shows the others of its node: the collective that each of its threads is in, and the locks that it holds.
+//! Board that a PE shows the others of its node: the collective that each of its threads is in, and
+//! the locks that it holds.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 
@@ -19,7 +20,8 @@ pub(crate) struct Board {
     pub(super) locks: [AtomicU64; LOCKS],
 }
 
-/// One thread's call of a collective. What it says is written under `version`, which is odd meanwhile.
+/// One thread's call of a collective. Its fields are written under `version`, which is odd
+/// meanwhile.
 #[repr(C, align(64))]
 pub(super) struct Seat {
     version: AtomicU32,
@@ -44,14 +46,14 @@ pub(super) enum Phase {
     Compared = 2,
 }
 
-/// What a seat says, all at one time.
+/// The fields of a seat, all at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     /// Differs from every earlier one of this seat that somebody may still have in mind: it is
     /// counted modulo 2^32, and a call lasts longer than a nanosecond.
     pub(super) version: u32,
     pub(super) phase: Phase,
-    /// Who takes part: a name that all of them find.
+    /// Names the PEs that take part: all of them find the same name.
     pub(super) team: u64,
     /// The collectives that they have had before.
     pub(super) number: u64,
@@ -103,7 +105,8 @@ impl Seat {
             .store(version.wrapping_add(2), Ordering::Release);
     }
 
-    /// What `look` finds in the seat at one time, and the version; `None` where the seat changes all the time.
+    /// Returns the result of `look` at the seat at one time, and the version; `None` where the seat
+    /// changes all the time.
     fn read<R>(&self, look: impl Fn() -> R) -> Option<(u32, R)> {
         const TRIES: usize = 1000;
         for _ in 0..TRIES {

@@ -35,9 +35,9 @@ const MULTIPLE: i32 = 3;
 pub struct Call {
     /// The routine.
     pub at: Routine,
-    /// Who takes part.
+    /// The PEs that take part.
     pub group: Group,
-    /// What has to be the same on all PEs.
+    /// The text that has to be the same on all PEs.
     pub compared: String,
     /// The call, for a message.
     pub shown: String,

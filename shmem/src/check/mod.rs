@@ -1,7 +1,9 @@
-//! What the checking library asks (feature `check`): where objects lie, what the other PEs call, who holds a lock.
+//! Checks of the checking library (feature `check`): the place of objects, the calls of the other
+//! PEs, the holders of locks.
 //!
-//! The C symbols of the checking library call these before and behind the routine itself. Nothing here is fast, and
-//! nothing of it is in the ordinary library. What is found is said in one line, and the job ends.
+//! The C symbols of the checking library call these before and behind the routine itself. Nothing
+//! here is fast, and nothing of it is in the ordinary library. A mistake is told in one line, and
+//! the job ends.
 
 #![expect(
     unsafe_code,

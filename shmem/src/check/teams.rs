@@ -1,7 +1,7 @@
-//! Who takes part in a collective, and what all of them call that.
+//! Groups of PEs that take part in a collective, and the names that all their PEs agree on.
 //!
 //! A team's handle is one PE's own. For a name that its members agree on, it is called by the collective that made it:
-//! the name of the parent, how many collectives that has had, and who is in the new team.
+//! the name of the parent, how many collectives that has had, and the PEs of the new team.
 
 use crate::team::{self, table};
 use fi_provider::symmetric::address_vector::PeerIndex;

@@ -34,10 +34,10 @@ use tree::{RELEASE, Words};
 /// Words of a pSync that a program has to provide (SHMEM_BARRIER_SYNC_SIZE and all others).
 pub const SYNC_SIZE: usize = 16;
 
-/// What stands in them before and after (SHMEM_SYNC_VALUE).
+/// The value of each word before and after (SHMEM_SYNC_VALUE).
 pub const SYNC_VALUE: c_long = 0;
 
-/// What is written to them.
+/// The value that a PE writes to another one's word.
 const TOLD: u64 = 1;
 
 /// The word that holds this PE's count.
@@ -132,7 +132,8 @@ impl Arguments {
         }
     }
 
-    /// Who takes part; ends the job where the arguments are wrong, or this PE does not.
+    /// Returns the PEs that take part; ends the job where the arguments are wrong, or this PE is
+    /// not one of them.
     fn who(self, psync: *mut c_long) -> Who {
         require_initialized(self.at);
         let endpoint = &ctx::default_ctx().endpoint;

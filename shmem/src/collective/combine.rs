@@ -222,7 +222,7 @@ macro_rules! floats {
 integers! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
 floats! { f32 f64 }
 
-/// What the product of complex numbers needs of their parts.
+/// Operations on the parts of complex numbers that their product needs.
 trait Float: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
     const ZERO: Self;
     const ONE: Self;

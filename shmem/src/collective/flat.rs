@@ -216,7 +216,7 @@ pub(super) fn slice(count: usize, size: usize, index: usize, parts: usize) -> Ra
     start..(start + each).min(count)
 }
 
-/// What all PEs have at `source`, element by element combined, to everybody's `dest`.
+/// Combines all PEs' `source`, element by element, into every PE's `dest`.
 ///
 /// On a node each PE does its slice, for all; nobody else touches it, so that both may be the same array.
 ///
@@ -294,8 +294,8 @@ unsafe fn reduce_by_reading(
     });
 }
 
-/// What the PEs up to this one (`inclusive`) or before it have at `source`, combined; for the first of them, in an
-/// exclusive scan, zeros.
+/// Combines the `source` of the PEs up to this one (`inclusive`) or before it into this PE's
+/// `dest`; an exclusive scan gives the first of them zeros.
 ///
 /// # Safety
 /// As [`reduce`]; all bits zero is the operation's identity.

@@ -1,4 +1,4 @@
-//! Who takes part in a collective operation, as the algorithms see it.
+//! The PEs that take part in a collective operation, as the algorithms see them.
 
 use crate::ctx;
 use crate::report;
@@ -23,13 +23,13 @@ pub(crate) trait Party {
     /// Whether the memory of all is reached by loads and stores.
     fn is_near(&self) -> bool;
 
-    /// Waits for all; what they stored before is visible then.
+    /// Waits for all; their earlier stores are visible then.
     fn meet(&self, at: Routine);
 
     /// Tells the others a count, which they may ask for between the next two meetings.
     fn publish(&self, count: usize);
 
-    /// What `index` has told.
+    /// Returns the count that `index` has told.
     fn published(&self, at: Routine, index: usize) -> usize;
 }
 

@@ -157,7 +157,7 @@ pub(super) unsafe fn reduce(
     }
 }
 
-/// What all steps of a reduction have in common.
+/// Arguments that all steps of a reduction have in common.
 struct Work<'a> {
     team: &'a Team,
     at: Routine,

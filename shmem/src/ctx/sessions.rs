@@ -13,7 +13,7 @@ pub const SESSION_BATCH: c_long = 1 << 0;
 /// SHMEM_CTX_SESSION_TOTAL_OPS: the bit for [`SessionConfig::total_ops`] in a configuration mask.
 pub const SESSION_TOTAL_OPS: c_long = 1 << 0;
 
-/// What a session may tell beside its options (shmem_ctx_session_config_t, 9.9.1).
+/// Configures a session beside its options (shmem_ctx_session_config_t, 9.9.1).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionConfig {

@@ -38,7 +38,7 @@ pub(crate) fn symmetric_size() -> Result<usize, Error> {
     }
 }
 
-/// What PEs may reach each other by (FARREACH_FABRIC).
+/// The fabrics by which PEs may reach each other (FARREACH_FABRIC).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fabric {
     /// Shared memory on a node, and where there are several an mlx5 device, or else libfabric.
@@ -80,7 +80,7 @@ pub(crate) enum Transports {
 }
 
 impl Transports {
-    /// What a job of `pes` PEs goes by, if the device can.
+    /// Returns the transport of a job of `pes` PEs, if the device can do it.
     pub(crate) fn of_job(self, pes: u32) -> Transport {
         match self {
             Self::Auto { rc, .. } if pes <= rc => Transport::Rc,
@@ -184,14 +184,15 @@ fn parse_limits(text: &str) -> Option<Limits> {
     Some(limits)
 }
 
-/// What lanes of a device share (FARREACH_LANES).
+/// Returns the policy by which lanes of a device share its resources (FARREACH_LANES).
 pub(crate) fn lanes() -> Result<&'static Policy, Error> {
     let mut choices = vec![("", DEFAULT_POLICY)];
     choices.extend(POLICIES.iter().map(|policy| (policy.name, policy)));
     choice("FARREACH_LANES", &choices).map_err(Error::Lanes)
 }
 
-/// Who uses a completion queue of a device (FARREACH_COMPLETIONS).
+/// Returns whether lanes of a device have a completion queue each or share one
+/// (FARREACH_COMPLETIONS).
 pub(crate) fn completions() -> Result<Completions, Error> {
     let choices = Completions::ALL.map(|which| (which.name(), which));
     choice("FARREACH_COMPLETIONS", &choices).map_err(Error::Completions)
@@ -209,7 +210,8 @@ pub(crate) fn collective_node_size() -> Result<Option<u32>, Error> {
     }
 }
 
-/// What the value of `variable` stands for; the first of `choices` where it is not set or empty.
+/// Returns the choice that the value of `variable` names; the first of `choices` where it is not
+/// set or empty.
 fn choice<T: Copy>(variable: &str, choices: &[(&str, T)]) -> Result<T, String> {
     let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
     chosen(value.unwrap_or_default(), choices)
@@ -263,7 +265,7 @@ fn number_len(text: &str) -> usize {
     }
 }
 
-/// What SHMEM_INFO prints of the variables.
+/// Returns the text about the variables that SHMEM_INFO prints.
 pub(crate) fn help() -> String {
     let (default, policies) = (DEFAULT_POLICY.name, policies());
     format!(

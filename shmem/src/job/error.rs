@@ -1,4 +1,4 @@
-//! What can go wrong when a job starts.
+//! Errors of the start of a job.
 
 use super::workspace::TEAMS;
 use fi_provider::device::{self, POLICIES};
@@ -108,7 +108,7 @@ pub enum Error {
     Device {
         /// Nodes of the job.
         nodes: usize,
-        /// What is missing, or what the device refused.
+        /// The missing part, or the device's refusal.
         source: device::Error,
     },
     /// Libfabric is needed, for lack of a device or because the user wants it, and cannot be used.
@@ -210,7 +210,7 @@ pub enum Error {
     /// The system refused something.
     #[error("{what}: {source}")]
     System {
-        /// What was being done.
+        /// The action that failed.
         what: &'static str,
         /// The system's answer.
         source: io::Error,

@@ -130,7 +130,7 @@ extern "C" fn flush(_argument: *mut c_void) -> c_int {
     // Actions, mask and timer are the child's own.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        // Who dumps core ends all processes that have the memory.
+        // A core dump ends all processes that have the memory.
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
         let mut only = MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigemptyset(only.as_mut_ptr());

@@ -45,7 +45,7 @@ use window::HeapSpace;
 /// SHMEM_THREAD_MULTIPLE.
 pub(crate) const MULTIPLE: c_int = 3;
 
-/// What lasts as long as the process.
+/// State that lasts as long as the process.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) launcher: Mutex<Bootstrap>,
@@ -55,10 +55,10 @@ pub(crate) struct Job {
     pub(crate) by_oshrun: bool,
 }
 
-/// What lasts from the first initialisation to the last finalisation.
+/// State that lasts from the first initialisation to the last finalisation.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// Dropped first: the peers' windows, and what a device knows of the own one.
+    /// Dropped first: the peers' windows, and a device's registrations of the own one.
     pub(crate) domain: Domain,
     pub(crate) space: HeapSpace,
     pub(crate) arena: Mutex<Arena>,

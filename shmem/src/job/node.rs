@@ -28,20 +28,22 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-/// What the PEs of a node share besides their symmetric memory. All zero bytes is the initial state.
+/// Memory that the PEs of a node share besides their symmetric memory. All zero bytes is the
+/// initial state.
 #[repr(C)]
 pub(crate) struct Control {
-    /// What the leader decided, written before anybody else reads it.
+    /// The leader's decision, written before any other PE reads it.
     pub(crate) barrier_kind: u32,
     /// Whether the PEs of the job on this machine, more than on this node where the launcher only
     /// pretends several, have fewer processors than they are: 1 or 0.
     is_crowded: u32,
     /// One more than the status given to shmem_global_exit, 0 while nobody called it.
     exit_request: AtomicI64,
-    /// What the leader has found when it made the table of peers, written before the launcher's barrier behind which the others
-    /// read it: one more than the lowest PE whose device cannot be used, 0 where all can.
+    /// One more than the lowest PE whose device cannot be used, 0 where all can. The leader finds
+    /// it when it makes the table of peers, and writes it before the launcher's barrier behind
+    /// which the others read it.
     pub(crate) refused: AtomicU32,
-    /// Whether [`Node::address`] has what all PEs have told, written with `refused`: 1 or 0.
+    /// Whether [`Node::address`] has the addresses of all PEs, written with `refused`: 1 or 0.
     pub(crate) has_addresses: AtomicU32,
     pub(crate) central: Central,
 }
@@ -87,7 +89,7 @@ pub(crate) struct Node {
     control: Reservation,
 }
 
-/// What all PEs must agree on; sizes in bytes.
+/// Values that all PEs must agree on; sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) static_len: usize,
@@ -341,7 +343,8 @@ impl Node {
         }
     }
 
-    /// What `pe` has in common with those whose memory collectives share with it: its node, or what stands in for it.
+    /// Returns a number that `pe` has in common with the PEs with which collectives share its
+    /// memory: that of its node, or of the part that stands in for it.
     pub(crate) fn group_of(&self, pe: PeerIndex) -> usize {
         match self.node_size {
             // On pretended nodes of the launcher these are parts of them.
@@ -555,7 +558,7 @@ impl Place {
         }
     }
 
-    /// What the leader of node `node` has put.
+    /// Returns the place that the leader of node `node` has put.
     fn of_leader(launcher: &mut Bootstrap, node: usize) -> Result<Self, Error> {
         let key = place_key(node);
         let text = launcher.get(&key)?;

@@ -31,7 +31,7 @@ const SERIALIZED: c_int = 2;
 /// The last of the numbers that standard streams have.
 const STDERR: RawFd = 2;
 
-/// What an initialisation was asked for.
+/// Settings of an initialisation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wishes {
     /// Bytes of heap.
@@ -41,7 +41,7 @@ pub(crate) struct Wishes {
     pub(crate) transports: Transports,
     pub(crate) registrations: Limits,
     pub(crate) leave: Duration,
-    /// What lanes share, and who uses a completion queue.
+    /// Policy by which lanes share resources; `completions` for completion queues.
     pub(crate) policy: &'static Policy,
     pub(crate) completions: Completions,
 }

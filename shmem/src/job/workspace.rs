@@ -56,7 +56,7 @@ pub(crate) const MAILBOX_WORDS: usize = OWN_WORDS + CONNECTIONS as usize;
 /// Bytes of a mailbox.
 const MAILBOX_BYTES: usize = MAILBOX_WORDS * size_of::<u64>();
 
-/// What a PE has for one team. All zero bytes is the initial state.
+/// A PE's memory for one team. All zero bytes is the initial state.
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(crate) struct Block {
@@ -68,11 +68,11 @@ pub(crate) struct Block {
     pub(crate) leaders: [AtomicU64; ROUNDS],
     /// How often PEs of a team on one node have come to a collective that asks for their order: in the first one's block.
     pub(crate) arrivals: Arrivals,
-    /// What this PE says of its coming.
+    /// This PE's word of its arrival.
     pub(crate) arrival: Arrival,
-    /// What this PE tells the others in collect: its elements.
+    /// Elements of this PE, which it tells the others in collect.
     pub(crate) count: AtomicU64,
-    /// What it shows them, in turns.
+    /// Bytes that it shows them, in turns.
     pub(crate) slots: [Slot; RING],
 }
 

@@ -17,7 +17,7 @@ const NOBODY: usize = 0;
 /// A panic has dropped the `World`, which was not finalised.
 const PANICKED: usize = 1;
 
-/// Who has the `World`, what parts of it there are, and whether the end has begun.
+/// The owner of the `World`, the number of its parts, and whether the end has begun.
 ///
 /// Threads are numbers above 1, of which no two that run have the same.
 #[cfg_attr(loom, derive(Default))]

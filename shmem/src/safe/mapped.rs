@@ -8,8 +8,8 @@ use fi_provider::node::copy;
 use fi_provider::symmetric::atomic::expect_write;
 use std::marker::PhantomData;
 
-/// The parts of an array, where this process maps all of them. What is done by it is done when it
-/// returns, and needs no quiet.
+/// The parts of an array, where this process maps all of them. Its operations are complete when
+/// they return, and need no quiet.
 pub(super) struct Mapped<'a, T> {
     dealt: &'a Dealt,
     /// The address of the part of each PE.

@@ -88,7 +88,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What other crates can name and not use.
+/// Traits that other crates can name and not use.
 mod sealed {
     use super::phase::Place;
 

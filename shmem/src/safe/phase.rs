@@ -54,7 +54,7 @@ impl<T> Place<T> {
         self.base.wrapping_add(index)
     }
 
-    /// What PEs compare when they meet over the array.
+    /// Returns the arguments that PEs compare when they meet over the array.
     pub(super) fn args(self) -> Args {
         Args {
             size: size_of::<T>(),

@@ -83,7 +83,7 @@ impl<'a, T: Element> Awaited<'a, T> {
     }
 }
 
-/// What elements are compared with: one value for all, or a slice with a value for each.
+/// Values to compare elements with: one value for all, or a slice with a value for each.
 ///
 /// ```no_run
 /// # use shmem::{Against, Awaited, Cmp};

@@ -39,7 +39,7 @@ pub(crate) struct Team {
     config: Config,
 }
 
-/// What is decided when a team is made.
+/// Decisions that make a team.
 pub(super) struct Plan {
     pub(super) number: usize,
     /// The epoch behind which the team's begin.

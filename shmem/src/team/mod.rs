@@ -47,7 +47,7 @@ pub struct Config {
 pub const NUM_CONTEXTS: c_long = 1;
 
 impl Config {
-    /// What `mask` names of `config`, and for the rest the defaults.
+    /// Returns the fields of `config` that `mask` names, and for the rest the defaults.
     ///
     /// # Safety
     /// Unless `mask` is 0, `config` is null or a configuration.

@@ -105,7 +105,8 @@ impl Shown<'_> {
         self.team.turns.all_take_it();
     }
 
-    /// What the team's PE `index` shows, once it does, where its memory is reached by loads.
+    /// Returns the bytes that the team's PE `index` shows, once it does, where its memory is
+    /// reached by loads.
     #[inline]
     pub(crate) fn near(&self, at: Routine, index: usize) -> Option<*const u8> {
         let team = self.team;

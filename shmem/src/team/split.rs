@@ -17,8 +17,8 @@ use crate::routine::Routine;
 use fi_provider::symmetric::address_vector::PeerIndex;
 use std::ffi::{c_int, c_long};
 
-/// What the PEs of `parent` agree on: a number that each of them has taken, and the epoch to begin behind; `None` where
-/// all numbers are in use.
+/// Makes the PEs of `parent` agree on a number that each of them has taken, and on the epoch to
+/// begin behind; `None` where all numbers are in use.
 fn agree(at: Routine, parent: &Team) -> Option<(usize, u64)> {
     loop {
         let mut free = numbers::free().0;
@@ -199,7 +199,7 @@ pub unsafe fn destroy(at: Routine, team: Handle) {
 
 /// Destroys a team, when all its PEs have come.
 fn end(at: Routine, team: &'static Team) {
-    // Whoever is still in the team's last collective leaves it first.
+    // A PE that is still in the team's last collective leaves it first.
     team.meet(at);
     let number = team.number();
     table::retire(number);

@@ -12,7 +12,7 @@ struct transfer {
     void (*call)(void *symmetric, size_t nelems, int pe);
 };
 
-// What the other arguments of the wrong calls refer to.
+// Memory for the other arguments of the wrong calls.
 static long double local_words[8];
 static uint64_t local_signal;
 

@@ -1,4 +1,4 @@
-// What is right passes under the checking library as it does without: the same program, and nothing is said.
+// A right program passes under the checking library as it does without, and nothing is said.
 // run: np=1,2,4 env=SHMEM_CHECK=1 refuse-stderr="farreach"
 // run: np=2 refuse-stderr="farreach"
 // run: np=2 env=SHMEM_CHECK=1 env=SHMEM_DEBUG=1 expect-stderr="with checks"

@@ -37,7 +37,7 @@ static void expect(const struct group *g, size_t at, long want, const char *rout
           routine, n, g->name, g->me, at, dest[at], want);
 }
 
-// What follows is the end of one routine and the beginning of the next.
+// Ends the turn of one routine and begins that of the next.
 static void next_turn(const struct group *g)
 {
     turn_number++;

@@ -1,5 +1,5 @@
-// What SHMEM_CTX_INVALID does: nothing, where it is given to fence, quiet, destroy and
-// session_start; no team, where it is asked for its team.
+// SHMEM_CTX_INVALID does nothing where it is given to fence, quiet, destroy and session_start, and
+// has no team.
 // run: np=1,2,3,4,7
 #include "check.h"
 

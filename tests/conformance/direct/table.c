@@ -1,4 +1,4 @@
-// What the library tells programs that do operations in line (SHMEM_DIRECT): the PEs while there is a
+// The library tells programs that do operations in line (SHMEM_DIRECT) the PEs while there is a
 // session, and nothing at any other time, to a child, to a program of another version, or where the
 // checking library is loaded; then every operation is a call.
 // run: np=2 nodes=1 cflags="-DSHMEM_DIRECT" args=life

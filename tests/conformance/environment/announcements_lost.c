@@ -1,6 +1,6 @@
-// What SHMEM_VERSION and SHMEM_INFO ask for cannot be printed, because standard output is full or
-// closed: the job goes on all the same, and its memory is as it should be. Nor does anything that the
-// program itself prints there find its way into that memory.
+// The texts of SHMEM_VERSION and SHMEM_INFO cannot be printed, because standard output is full or
+// closed: the job goes on all the same, and its memory is as it should be. Nor does anything that
+// the program itself prints there find its way into that memory.
 // run: np=1,2 env=SHMEM_VERSION=1 env=SHMEM_INFO=1 args=full
 // run: np=1,2 env=SHMEM_VERSION=1 env=SHMEM_INFO=1 args=closed
 // run: np=1,2 env=SHMEM_VERSION=1 env=SHMEM_INFO=1 env=SHMEM_DEBUG=1 args=all-closed

@@ -1,4 +1,4 @@
-// What a PE put while it held a lock is there when the next one has it: clear_lock completes the
+// A PE's puts while it held a lock are there when the next one has it: clear_lock completes the
 // default context's operations, nonblocking ones of all sizes and to any PE.
 // run: np=2,3,7 nodes=1 args=300
 // run: np=2,4 nodes=several args=40

@@ -1,4 +1,4 @@
-// Who waits for a lock gets it in the order of coming. PEs come 20 ms apart while the lock is held;
+// PEs that wait for a lock get it in the order of coming. They come 20 ms apart while it is held;
 // as the system may keep one of them waiting that long, most rounds have to be in order, not all.
 // run: np=3,7 nodes=1
 // run: np=4 nodes=several

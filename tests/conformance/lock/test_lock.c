@@ -38,7 +38,7 @@ int main(void)
     for (int owner = 0; owner < npes; owner++) {
         hold(owner, 0);
         hold(owner, 1);
-        // Whoever failed before can have it now, one after the other, several times.
+        // The PEs that failed before can have it now, one after the other, several times.
         for (int pe = 0; pe < npes; pe++) {
             for (int i = 0; i < 3 && me == pe; i++) {
                 CHECK_INT(shmem_test_lock(&lock), 0, "shmem_test_lock after it was cleared");

@@ -1,5 +1,5 @@
-// When the heap is full all PEs get NULL at the same call, and all of it comes back by free. What
-// can never fit is refused at once, with nothing lost.
+// When the heap is full all PEs get NULL at the same call, and all of it comes back by free. A
+// block that can never fit is refused at once, with nothing lost.
 // run: np=1,2,3 env=SHMEM_SYMMETRIC_SIZE=16M
 #include "check.h"
 

@@ -101,7 +101,7 @@ int main(void)
         CHECK(shmem_realloc(block, 0) == NULL, "shmem_realloc(block, 0) is not NULL");
     }
 
-    // What a neighbour put in last, without any quiet, moves along: realloc completes it.
+    // A neighbour's last put, without any quiet, moves along: realloc completes it.
     unsigned char *block = (unsigned char *)shmem_malloc(1000);
     CHECK(block != NULL, "no memory");
     unsigned char source[1000];

@@ -1,5 +1,5 @@
-// Whoever sees what was written behind a fence sees what was written before it: streams of data
-// and flag without any handshake, over puts of many sizes, atomics and both forms of fence.
+// A PE that sees a write behind a fence sees the writes before it: streams of data and flag
+// without any handshake, over puts of many sizes, atomics and both forms of fence.
 // run: np=2 std=c99
 #include "check.h"
 

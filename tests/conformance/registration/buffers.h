@@ -1,4 +1,4 @@
-// What the programs about private memory share.
+// Helpers of the programs about private memory.
 #ifndef FARREACH_TESTS_BUFFERS_H
 #define FARREACH_TESTS_BUFFERS_H
 

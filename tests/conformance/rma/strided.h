@@ -1,6 +1,6 @@
 // iput, iget, ibput and ibget, with and without a context: strides of 1 and more, equal and
-// different, blocks of several sizes, no elements at all, to this PE and to both neighbours. What
-// lies between the elements stays as it was. The includer has the types and their routines.
+// different, blocks of several sizes, no elements at all, to this PE and to both neighbours. The
+// bytes between the elements stay as they were. The includer has the types and their routines.
 #include "values.h"
 
 // The same arguments for all four; iput and iget have blocks of one element.

@@ -105,7 +105,7 @@ static uint64_t seed_of(int writer, int owner, int region, int round, int index)
             + (uint64_t)region) * 64 + (uint64_t)index;
 }
 
-// What `writer` wrote into its part of a region on `owner`.
+// Expects the element that `writer` wrote into its part of a region on `owner`.
 static void expect_element(const struct type *t, const void *got, int writer, int owner, int region,
                            int round, int index, const char *reader, const char *where)
 {

@@ -44,8 +44,8 @@ static void wait_for_pe_0(const char *how)
         shmem_barrier_all();
 }
 
-// A word goes round among all PEs but the last one, which is in finalize. Whoever has it keeps it for
-// some milliseconds, so that the others sleep and look around at all times of its way.
+// A word goes round among all PEs but the last one, which is in finalize. Each PE keeps it for some
+// milliseconds, so that the others sleep and look around at all times of its way.
 static void ring(void)
 {
     int me = shmem_my_pe(), last = shmem_n_pes() - 1;

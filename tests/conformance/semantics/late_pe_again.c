@@ -1,5 +1,6 @@
-// What was known of PEs that have finalized does not outlive it: after another initialization a PE may
-// be late again, in a barrier and with what others wait for, and they are not told that nobody comes.
+// The knowledge of PEs that have finalized does not outlive the session: after another
+// initialization a PE may be late again, in a barrier and with a word that others wait for, and
+// they are not told that nobody comes.
 // run: np=2,4 refuse-stderr="waits for ever"
 // run: np=4 launcher=hydra,openmpi refuse-stderr="waits for ever"
 #define _POSIX_C_SOURCE 200809L

@@ -1,4 +1,4 @@
-// Whoever sees the signal sees all the data that was put with it, from 64 bytes to 1 MiB: seen by
+// A PE that sees the signal sees all the data that was put with it, from 64 bytes to 1 MiB: seen by
 // signal_wait_until, by wait_until, by test, and by plain loads alone.
 // run: np=2 nodes=1 timeout=40
 // run: np=2 nodes=several timeout=40 args=100

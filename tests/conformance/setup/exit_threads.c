@@ -14,7 +14,7 @@ enum { WORDS = 4096 };
 
 static long in_bss[WORDS];
 static long *on_heap;
-// What the thread has done, in memory that is not symmetric.
+// Rounds that the thread has done, in memory that is not symmetric.
 static volatile long *rounds;
 
 static void *use_memory(void *unused)

@@ -1,4 +1,5 @@
-// Who am I, how many, what library, what can be reached; query_initialized before, between, after.
+// Queries of the own number, the number of PEs, the library and the reachable PEs and addresses;
+// query_initialized before, between, after.
 // run: np=1,2,3,7 std=c99 launcher=oshrun,hydra,openmpi
 // run: np=1 std=c99 launcher=none
 #include "check.h"

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
         for (int i = alive; i-- > 0;)
             shmem_team_destroy(teams[i]);
     }
-    // Whoever has teams left at the end may go.
+    // A PE that has teams left at the end may go.
     use(make(1), 1, 9);
     shmem_finalize();
     return 0;

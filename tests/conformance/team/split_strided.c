@@ -49,7 +49,7 @@ static void expect_team(const struct parent *p, int start, int stride, int size,
     }
 }
 
-// Who is in the team counts the others by a collective of it.
+// Counts the members of the team by a collective of it, on each of them.
 static void use_team(shmem_team_t team, int size)
 {
     static long mine, all;

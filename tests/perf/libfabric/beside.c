@@ -23,7 +23,7 @@ enum { MOST = 1 << 20, NAME = 256 };
 static char target[MOST], source[MOST];
 static char names[2][NAME];
 static uint64_t keys[2], bases[2];
-// What the target looks at: the library's queue, the raw one, or none any more.
+// The queue that the target looks at: the library's, the raw one, or none any more.
 enum { OURS, RAW, DONE };
 static long phase;
 

@@ -10,7 +10,7 @@ const BROWSER_LIMIT: u64 = 180;
 /// Seconds that another case may take: the longest compiles twenty programs.
 const LIMIT: u64 = 90;
 
-/// What is tried: a name, and a script. `$1` is the moved installation, `$2` the project's root.
+/// Trials: a name, and a script. `$1` is the moved installation, `$2` the project's root.
 const SCRIPTS: [(&str, &str); 22] = [
     (
         "files",

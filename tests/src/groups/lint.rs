@@ -1,4 +1,4 @@
-//! What can be found without running anything.
+//! Finds mistakes without running the programs.
 
 use super::house_rules;
 use crate::case::{Case, Invocation};

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Group {
     /// Its name on the command line.
     pub(crate) name: &'static str,
-    /// What it is about, in a few words.
+    /// Its subject, in a few words.
     pub(crate) about: &'static str,
     /// Whether it runs when no group is named.
     pub(crate) by_default: bool,

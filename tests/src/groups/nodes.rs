@@ -59,10 +59,10 @@ const OF_WAITING: &[&str] = &[
 /// Examples by remote calls, which open connections of their own.
 const OF_CALLS: &[&str] = &["rust/octree.rs", "rust/tiles.rs", "rust/wordcount.rs"];
 
-/// How the PEs of a job lie on nodes, and what is between these.
+/// How the PEs of a job lie on nodes, and the fabric between these.
 #[derive(Debug)]
 pub(crate) struct Setting {
-    /// What sets its cases apart from others.
+    /// The words that tell its cases apart from others.
     pub(crate) label: &'static str,
     /// The words for oshrun.
     pub(crate) words: [&'static str; 6],
@@ -74,7 +74,7 @@ pub(crate) struct Setting {
     pub(crate) lab: Option<Hosts>,
     /// How many PEs a node has.
     per_node: u32,
-    /// What the names of its programs begin with.
+    /// The beginnings of the names of its programs.
     programs: &'static [&'static str],
 }
 

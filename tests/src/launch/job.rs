@@ -18,7 +18,7 @@ const STEP: Duration = Duration::from_millis(1);
 /// The longest that a sleep of [`STEP`] takes on a busy machine.
 const LONGEST_STEP: Duration = Duration::from_millis(100);
 
-/// What a case needs to start jobs.
+/// Starts the jobs of a case.
 #[derive(Debug)]
 pub(super) struct Jobs {
     oshrun: PathBuf,
@@ -34,14 +34,14 @@ pub(super) struct Job<'a> {
     launcher: Pid,
 }
 
-/// What a job has left.
+/// Result of a job that is over.
 #[derive(Debug)]
 pub(super) struct Over {
     /// How its launcher ended.
     pub(super) ended: Ended,
     /// How long it took from the call until nothing was left.
     pub(super) took: Duration,
-    /// What was written to standard error.
+    /// Its standard error.
     pub(super) stderr: String,
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn pe_under_hydra(place: &Place, args: &[String]) -> Result<(), Strin
     })
 }
 
-/// What a killed job has to end with, if that is known: the exit status, and a text on standard error.
+/// Expected end of a killed job, if that is known: the exit status, and a text on standard error.
 type Expected = Option<(i32, &'static str)>;
 
 fn rounds(
@@ -105,7 +105,7 @@ impl Random {
         Self(u64::from(now.subsec_nanos()) << 20 | u64::from(std::process::id()) | 1)
     }
 
-    /// What the sequence can be told by, before its first number.
+    /// Returns the seed, which tells the sequence, before its first number.
     pub(super) fn seed(&self) -> u64 {
         self.0
     }

@@ -209,8 +209,8 @@ unsafe extern "C" fn write_slowly<const WORD: bool>(
     unsafe { start_plain(ep, Way::Write(None), Ok(&here), (peer, address, key), how) }
 }
 
-/// What a write needs behind the kernel's copy, beside the [`KernelWrite`]: in memory, so that no
-/// register is saved for it, and restored.
+/// Arguments that a write needs behind the kernel's copy, beside the [`KernelWrite`]: in memory, so
+/// that no register is saved for them, and restored.
 struct Kept<'a> {
     ep: *mut FidEp,
     region: &'a RemoteRegion,

@@ -199,7 +199,7 @@ int main(void) {
     join();
     is_offered();
     add_up(leads ? self : peer);
-    // Who waits makes progress for the other one.
+    // Makes progress for the other process while waiting for it.
     char mark;
     if (leads) {
         OK(fi_recv(ep, &mark, 1, NULL, FI_ADDR_UNSPEC, &mark));

@@ -213,7 +213,7 @@ static void far_writes(struct fid_mr *mr) {
     OK(fi_close(&mr->fid));
 }
 
-// What there is for other versions and threadings, and before an endpoint is enabled.
+// Checks the refusals for other versions and threadings, and before an endpoint is enabled.
 static void refusals(enum fi_threading threading, int is_enabled) {
     void *table;
     int code = threading == FI_THREAD_DOMAIN ? -FI_EBADFLAGS : -FI_ENOSYS;

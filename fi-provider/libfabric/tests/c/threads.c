@@ -23,7 +23,7 @@ enum { THREADS = 4, ROUNDS = 500, BUFFERS = 64, OPERATIONS = THREADS * ROUNDS };
 static struct message {
     uint64_t thread, round, filler[6];
 } buffers[BUFFERS];
-// What the threads of the peer write, a place for each round.
+// Target of the writes of the peer's threads, a place for each round.
 static uint64_t memory[THREADS][ROUNDS];
 static struct fid_ep *ep;
 static struct fid_cq *tx, *rx;

@@ -1,4 +1,5 @@
-//! What the objects on a device take: queue pairs, completion queues, and doorbell pages with their registers (UARs, uUARs).
+//! Resources that the objects on a device take: queue pairs, completion queues, and doorbell pages
+//! with their registers (UARs, uUARs).
 //!
 //! No call tells which pages a context has, so a book is kept of it. There are two regimes. In the legacy one the kernel gives a context
 //! its static pages when it is opened; in the other the library (libmlx5) asks for pages as queue pairs come, and for one at the beginning
@@ -10,7 +11,7 @@ use std::fmt::{self, Display};
 use std::ops::AddAssign;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Who hands out the registers of queue pairs that are in no thread domain.
+/// Component that hands out the registers of queue pairs that are in no thread domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Regime {
     /// libmlx5, on pages that it asks the kernel for.
@@ -20,7 +21,7 @@ pub enum Regime {
 }
 
 impl Regime {
-    /// By what it is reported.
+    /// Returns the name by which it is reported.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,8 +31,8 @@ impl Regime {
     }
 }
 
-/// What lanes and datagrams take of a device. Targets of dynamic connections, receive queues and
-/// their completion queues are not in it: they are the process's, and have no doorbell.
+/// Resources of a device that lanes and datagrams take. Targets of dynamic connections, receive
+/// queues and their completion queues are not in it: they are the process's, and have no doorbell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Account {
@@ -111,7 +112,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// What libmlx5 takes where nothing is said; and no more than so many registers are shared.
+    /// Defaults of libmlx5 where the environment sets none; and the most registers that are shared.
     const TOTAL: u32 = 16;
     const LOW_LATENCY: u32 = 4;
     const MOST_SHARED: u32 = 12;
@@ -158,7 +159,7 @@ struct Entries {
     rung: Vec<(usize, u32)>,
 }
 
-/// What a queue pair has in the book.
+/// Entry of a queue pair in the book.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PairEntry {
     register: usize,
@@ -254,7 +255,7 @@ impl Book {
         book.rung.retain(|&(_, pairs)| pairs > 0);
     }
 
-    /// What the context and the objects on it take.
+    /// Returns the resources that the context and the objects on it take.
     pub(super) fn account(&self) -> Account {
         let book = self.open();
         let uars = book.pages();
@@ -338,7 +339,7 @@ mod tests {
         }
         pairs.into_iter().for_each(|pair| book.remove_pair(pair));
         book.add_domain();
-        // What libmlx5 has once is not given back.
+        // A page that libmlx5 has once is not given back.
         assert_eq!(book.account().uars, 8 + 3);
         assert_eq!(book.account().queue_pairs, 0);
     }

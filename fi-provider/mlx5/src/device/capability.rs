@@ -1,4 +1,4 @@
-//! What only the firmware tells: the masked atomics, which verbs have no words for.
+//! Capabilities that only the firmware tells: the masked atomics, which verbs have no words for.
 //!
 //! Source: the NVIDIA "Ethernet Adapters Programming Manual", QUERY_HCA_CAP; fields are big-endian.
 
@@ -52,7 +52,7 @@ pub(super) fn masked_atomics(ask: impl FnOnce(&[u8], &mut [u8]) -> c_int) -> Siz
     sizes(&answer[HEAD..])
 }
 
-/// What capabilities that are long enough tell.
+/// Returns the operand sizes of masked atomics in capabilities that are long enough.
 fn sizes(capabilities: &[u8]) -> Sizes {
     let word = |at: usize| u16::from_be_bytes([capabilities[at], capabilities[at + 1]]);
     if word(OPERATIONS) & MASKED != MASKED {

@@ -20,7 +20,7 @@ pub(super) struct Context {
     pub(super) context: NonNull<core::Context>,
     pub(super) book: Book,
     name: String,
-    /// Who opened it.
+    /// Id of the process that opened it.
     process: u32,
 }
 
@@ -29,7 +29,7 @@ unsafe impl Send for Context {}
 // SAFETY: libibverbs lets several threads do so at a time.
 unsafe impl Sync for Context {}
 
-/// What opening gives.
+/// An opened device and its features.
 pub(super) struct Opened {
     pub(super) context: Context,
     pub(super) features: Features,
@@ -230,8 +230,9 @@ impl fmt::Debug for Protection {
     }
 }
 
-/// Who hands out doorbell pages. Where libmlx5 does, it has taken one that takes no copies when it opened the device, and tells
-/// of that one; where the kernel does, there is none.
+/// Returns which component hands out doorbell pages. Where libmlx5 does, it has taken one that
+/// takes no copies when it opened the device, and tells of that one; where the kernel does, there
+/// is none.
 fn regime(library: &Library, context: NonNull<core::Context>) -> Regime {
     // SAFETY: the context is open.
     let page = unsafe { (library.alloc_uar)(context.as_ptr(), uar::NON_CACHED) };
@@ -301,7 +302,7 @@ impl Drop for List {
     }
 }
 
-/// What a call that gives 0, an errno, or -1 and sets errno, says.
+/// Turns the result of a call, which gives 0, an errno, or -1 and sets errno, into an error.
 pub(super) fn check(call: &'static str, result: c_int) -> Result<(), Error> {
     match result {
         0 => Ok(()),

@@ -1,6 +1,6 @@
-//! What can be asked of a device.
+//! Features that can be asked of a device.
 
-/// What a device and its port can do.
+/// Features and limits of a device and its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Features {

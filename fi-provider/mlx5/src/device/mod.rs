@@ -101,13 +101,14 @@ impl Device {
         Self::on(Arc::clone(&self.context), self.features, self.key)
     }
 
-    /// Who hands out the doorbell registers of queue pairs that are in no thread domain.
+    /// Returns which component hands out the doorbell registers of queue pairs that are in no
+    /// thread domain.
     #[must_use]
     pub fn regime(&self) -> Regime {
         self.context.book.regime()
     }
 
-    /// What this context takes, of whatever protection domain.
+    /// Returns the resources that this context takes, in all of its protection domains.
     #[must_use]
     pub fn account(&self) -> Account {
         self.context.book.account()
@@ -125,7 +126,7 @@ impl Device {
         self.context.name()
     }
 
-    /// What it can do.
+    /// Returns the features of the device and its port.
     #[must_use]
     pub fn features(&self) -> &Features {
         &self.features

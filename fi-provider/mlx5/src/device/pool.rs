@@ -59,13 +59,13 @@ pub struct Seat {
     taken: Mutex<Vec<(usize, u32)>>,
 }
 
-/// What a seat is made of.
+/// Device and thread domains of a seat.
 #[derive(Debug)]
 struct Place {
     device: Device,
-    /// What its queue pairs are made in.
+    /// Thread domain in which its queue pairs are made.
     domain: ThreadDomain,
-    /// What spare ones are made in.
+    /// Thread domain in which spare ones are made.
     spare: Option<ThreadDomain>,
     /// All thread domains, also those that only keep a register from others.
     domains: Vec<ThreadDomain>,
@@ -87,13 +87,13 @@ impl Pool {
         }))
     }
 
-    /// What lanes share.
+    /// Returns the policy, which says which objects lanes share.
     #[must_use]
     pub fn policy(&self) -> &'static Policy {
         self.0.policy
     }
 
-    /// Who uses a completion queue.
+    /// Returns which lanes use a completion queue.
     #[must_use]
     pub fn completions(&self) -> Completions {
         self.0.completions
@@ -126,7 +126,8 @@ impl Pool {
         }))
     }
 
-    /// What the lanes take, and what of the device's first context is there without them.
+    /// Returns the resources that the lanes take, with those of the device's first context that are
+    /// there without them.
     #[must_use]
     pub fn account(&self) -> Account {
         let mut account = self.0.device.account();
@@ -382,7 +383,7 @@ impl Seat {
         pair
     }
 
-    /// What is spare, if there is to be any; a lane does without.
+    /// Returns the spare object, if there is to be one; a lane does without where that has failed.
     fn spare_or_short<T>(&self, made: Option<Result<T, Error>>) -> Option<T> {
         let made = made?.ok();
         if made.is_none() {

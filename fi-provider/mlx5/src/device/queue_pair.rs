@@ -66,7 +66,7 @@ pub struct QueuePair {
     features: Features,
     /// Its process's key.
     key: u64,
-    /// What it has in the context's book.
+    /// Its entry in the context's book.
     entry: Option<PairEntry>,
     context: Arc<Context>,
     _domain: ThreadDomain,
@@ -177,7 +177,8 @@ impl QueuePair {
             max_inline_data: max_inline(kind),
             ..QpCap::default()
         };
-        // What the library counts the size of an entry by; it does not limit what is posted here.
+        // Names the operation by which the library counts the size of an entry; it does not limit
+        // the operations that are posted here.
         attr.comp_mask |= qp_init::SEND_OPS_FLAGS;
         attr.send_ops_flags = send_ops::RDMA_WRITE;
         let mut own = direct_attr(if kind == qp_type::RC {
@@ -363,8 +364,8 @@ pub(super) fn layout(context: &Context, qp: NonNull<Qp>) -> Result<QpLayout, Err
     Ok(layout)
 }
 
-/// What lanes' queue pairs and targets are made with: completions where an entry asks for them, and
-/// receives of a shared queue or none.
+/// Returns the attributes of lanes' queue pairs and targets: completions where an entry asks for
+/// them, and receives of a shared queue or none.
 pub(super) fn init_attr(
     domain: &ThreadDomain,
     completions: &CompletionQueue,
@@ -378,7 +379,7 @@ pub(super) fn init_attr(
     }
 }
 
-/// What all kinds are made with: the completion queues of sends and receives.
+/// Returns the attributes common to all kinds: the completion queues of sends and receives.
 pub(super) fn attributes(
     domain: &ThreadDomain,
     [send_cq, recv_cq]: [*mut Cq; 2],
@@ -404,7 +405,8 @@ pub(super) fn attributes(
     }
 }
 
-/// What mlx5 adds: the end of a dynamic connection that it is, if any, and its key.
+/// Returns the attributes that mlx5 adds: the end of a dynamic connection that it is, if any, and
+/// its key.
 pub(super) fn direct_attr(dynamic: Option<(u32, u64)>) -> QpInitAttr {
     let (dc_type, access_key) = dynamic.unwrap_or_default();
     QpInitAttr {
@@ -438,7 +440,7 @@ pub(super) fn number(qp: NonNull<Qp>) -> u32 {
     unsafe { (*qp.as_ptr()).qp_num }
 }
 
-/// What makes the state INIT, and which fields of it count.
+/// Returns the attributes that make the state INIT, and the mask of the fields that count.
 pub(super) fn initial(features: &Features, rights: u32) -> (QpAttr, i32) {
     let attr = QpAttr {
         qp_state: qp_state::INIT,
@@ -450,7 +452,7 @@ pub(super) fn initial(features: &Features, rights: u32) -> (QpAttr, i32) {
     (attr, mask)
 }
 
-/// What makes the state RTR, of all kinds.
+/// Returns the attributes that make the state RTR, of all kinds.
 pub(super) fn ready_to_receive(features: &Features, mtu: u16, lid: u16) -> QpAttr {
     QpAttr {
         qp_state: qp_state::RTR,

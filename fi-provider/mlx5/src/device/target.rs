@@ -62,8 +62,8 @@ impl Target {
             Some(receives) => receives.clone(),
             None => ReceiveQueue::new(&device.protection, None, Self::NO_MESSAGES)?,
         };
-        // It sends nothing. What it receives is in its buffer, however short: entries of 64 bytes
-        // take no payload of a target.
+        // It sends nothing. A message that it receives is in its buffer, however short: entries of
+        // 64 bytes take no payload of a target.
         let mut attr = init_attr(
             &domain,
             receives.completions(),

@@ -22,7 +22,7 @@ struct Lane(Body);
 unsafe impl Sync for Lane {}
 
 impl Lane {
-    /// Whose slot holds `register`.
+    /// Makes one whose slot holds `register`.
     fn new(register: *mut u8) -> Self {
         let ring = SendRing {
             number: 1,

@@ -29,7 +29,7 @@ impl Lane {
         };
         let state = later.state(index);
         if state == state::READY {
-            // Once for each peer. What fails here fails the post, too.
+            // Once for each peer. A failure here fails the post, too.
             if self.await_through(index, place).is_ok() {
                 self.take_queue(index, place);
             }

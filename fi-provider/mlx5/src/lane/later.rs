@@ -10,7 +10,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What is known of one peer's queue: the states of [`Place::state`], in their order.
+/// States of one peer's queue, the values of [`Place::state`], in their order.
 pub(super) mod state {
     /// Few posts.
     pub(crate) const NONE: u32 = 0;

@@ -1,7 +1,8 @@
 //! Writes that are posted in lists, with one doorbell for all of a list (rdma-core has them as linked work requests).
 //!
-//! Who posts lists says which of its entries have completions. The lane adds some of its own only where half of the ring would
-//! have none: otherwise a full ring could not be waited for.
+//! The caller that posts lists says which of their entries have completions. The lane adds some of
+//! its own only where half of the ring would have none: otherwise a full ring could not be waited
+//! for.
 
 use super::{Failure, Lane, Local};
 use crate::entry::{Block, Entry};
@@ -15,7 +16,7 @@ use fi_mlx5_defs::endian::{Be32, Be64};
 use fi_mlx5_defs::opcode::Opcode;
 use fi_mlx5_defs::wqe::{BASIC_BLOCK, INLINE, UNIT, flags, inline_len};
 
-/// What a write carries.
+/// Payload of a write.
 #[derive(Clone, Copy, Debug)]
 pub enum Payload {
     /// The bytes at this address, so many, at most [`Lane::max_inline`]: the entry takes them with it.
@@ -31,7 +32,7 @@ pub struct Write {
     pub address: u64,
     /// Its key.
     pub key: Be32,
-    /// What is written there.
+    /// Bytes to write there.
     pub payload: Payload,
 }
 
@@ -71,10 +72,12 @@ pub(super) struct Unrung {
 }
 
 impl Lane {
-    /// Posts writes to peer `index`, in their order and with one doorbell for all: an entry by itself is copied to the register where
-    /// that takes copies. Where the ring or the completion queue is full, what is in the ring is rung for, and waited for.
+    /// Posts writes to peer `index`, in their order and with one doorbell for all: an entry by
+    /// itself is copied to the register where that takes copies. Where the ring or the completion
+    /// queue is full, the entries in the ring are rung for, and waited for.
     ///
-    /// What is posted last may have no completion: [`Lane::drain`] and [`Lane::quiet`] wait for it all the same.
+    /// The last entries may have no completion: [`Lane::drain`] and [`Lane::quiet`] wait for them
+    /// all the same.
     ///
     /// # Errors
     /// That the device has failed; some of the list may have been posted then.

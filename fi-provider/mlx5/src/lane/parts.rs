@@ -1,4 +1,4 @@
-//! What a lane is made of, and what its posts are told.
+//! Parts of a lane, and arguments of its posts.
 
 use super::later::Later;
 use super::shared::SharedCompletions;
@@ -10,7 +10,7 @@ use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Syndrome;
 use std::sync::Arc;
 
-/// Why the device did not do what was posted. The lane is of no use any more.
+/// Reason why the device did not execute a posted WQE. The lane is of no use any more.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
@@ -42,7 +42,8 @@ impl Failure {
     }
 }
 
-/// What a lane may call where it found its completion queue empty; returns 0, or -1 when the device is gone.
+/// Function that a lane may call where it found its completion queue empty; returns 0, or -1 when
+/// the device is gone.
 pub type Hook = extern "C" fn() -> i32;
 
 /// How a lane reaches its peers: those that have a connected queue by it, all others by an initiator.
@@ -97,7 +98,7 @@ pub enum Threads {
     Counted,
 }
 
-/// What a lane is made of.
+/// Parts of a lane.
 #[derive(Debug)]
 pub struct Parts {
     /// The send queues.

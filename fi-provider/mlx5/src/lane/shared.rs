@@ -1,9 +1,10 @@
 //! A completion queue that several lanes' queues complete into.
 //!
-//! Each lane has an inbox, a ring of entries in memory that looks to it as a device's ring of its own would. Whoever finds
-//! its inbox empty takes what the device has written, if nobody else is at it, and puts each entry into the inbox of the lane whose queue
-//! it is of. So a lane takes no lock and shares no line for entries that are there; and as lanes have no more completions due
-//! than their inboxes have entries, no inbox is ever full.
+//! Each lane has an inbox, a ring of entries in memory that looks to it as a device's ring of its
+//! own would. A lane that finds its inbox empty takes the entries that the device has written, if
+//! nobody else is at it, and puts each entry into the inbox of the lane whose queue it is of. So a
+//! lane takes no lock and shares no line for entries that are there; and as lanes have no more
+//! completions due than their inboxes have entries, no inbox is ever full.
 
 use crate::completion::{CompletionRing, Completions};
 use bytemuck::Zeroable;
@@ -21,7 +22,7 @@ pub struct SharedCompletions(Mutex<State>);
 #[derive(Debug)]
 struct State {
     completions: Completions,
-    /// Whose the queue of a number is.
+    /// Inbox of the lane that has the queue of a number.
     inboxes: BTreeMap<u32, Arc<Inbox>>,
 }
 
@@ -120,7 +121,7 @@ impl SharedCompletions {
     pub(super) fn open(self: Arc<Self>, numbers: Vec<u32>, entries: u32) -> Share {
         let inbox = Arc::new(Inbox::new(entries));
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is left of queues that had these numbers before is nobody's.
+        // Entries left of queues that had these numbers before are nobody's.
         state.distribute();
         for &number in &numbers {
             state.inboxes.insert(number, Arc::clone(&inbox));
@@ -160,7 +161,7 @@ impl State {
 #[derive(Debug)]
 pub(super) struct Share {
     completions: Arc<SharedCompletions>,
-    /// Of whoever holds the lane.
+    /// Of the thread that holds the lane.
     numbers: RefCell<Vec<u32>>,
     inbox: Arc<Inbox>,
 }

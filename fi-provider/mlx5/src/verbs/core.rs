@@ -4,7 +4,7 @@ use super::datagrams::{RecvWr, SendWr, Wc};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::mem::{offset_of, size_of};
 
-/// What a device is capable of.
+/// Capabilities of a device.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct DeviceAttr {
@@ -211,7 +211,7 @@ pub(crate) struct TdInitAttr {
     pub(crate) comp_mask: u32,
 }
 
-/// What a parent domain is made of.
+/// Parts of a parent domain.
 #[repr(C)]
 pub(crate) struct ParentDomainInitAttr {
     pub(crate) pd: *mut Pd,
@@ -427,7 +427,7 @@ const _: () = assert!(
         && offset_of!(AhAttr, port_num) == 30
 );
 
-/// What a queue pair is changed to.
+/// Attributes to which a queue pair is changed.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct QpAttr {

@@ -53,7 +53,7 @@ pub(crate) struct Datagram {
     pub(crate) remote_qkey: u32,
 }
 
-/// What became of a request.
+/// Work completion: the outcome of a request.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Wc {

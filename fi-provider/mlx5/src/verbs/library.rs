@@ -118,7 +118,7 @@ impl Library {
         match self.fork_status {
             // SAFETY: it takes nothing, and may be called at any time.
             Some(status) => unsafe { status() == ENABLED },
-            // What makes the library do it by itself.
+            // Variables that make the library do it by itself.
             None => ["RDMAV_FORK_SAFE", "IBV_FORK_SAFE"]
                 .iter()
                 .any(|name| std::env::var_os(name).is_some()),

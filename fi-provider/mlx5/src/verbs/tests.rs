@@ -53,7 +53,7 @@ macro_rules! numbers {
     };
 }
 
-/// What the installed headers make of the expressions.
+/// Evaluates the expressions with the installed headers.
 fn evaluate(name: &str, facts: &[Fact]) -> Vec<usize> {
     let unique = format!("fi-mlx5-{name}-{}", std::process::id());
     let scratch: PathBuf = std::env::temp_dir().join(unique);

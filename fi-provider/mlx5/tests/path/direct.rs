@@ -156,7 +156,7 @@ fn what_is_waited_for_at_once() {
     }
 }
 
-/// What lanes call where they found no completion: the device lets the oldest entry fail.
+/// Lets the oldest entry fail on the device: lanes call it where they found no completion.
 extern "C" fn fail() -> i32 {
     device(|device| {
         device.look();

@@ -14,7 +14,7 @@ use fi_mlx5_defs::wqe::{
 
 const ADDRESS: u64 = 0x1234_5678_9abc_def0;
 
-/// What was seen since the last time, which is one entry.
+/// Returns the one entry that was seen since the last time.
 pub(crate) fn one() -> Taken {
     device(|device| {
         device.look();
@@ -52,7 +52,7 @@ pub(crate) fn is_inline_write(rig: &Rig, taken: &Taken, bytes: &[u8]) {
     let expected = built(rig, taken, Opcode::Write, 0).inline(bytes);
     let expected = expected.finish().expect("it fits");
     assert_eq!(taken.bytes.len(), expected.len());
-    // What fills up the last unit is of no account.
+    // The bytes that fill up the last unit are of no account.
     let before = if rig.shape.dynamic { 48 } else { 32 };
     let end = before + size_of::<Be32>() + bytes.len();
     assert_eq!(taken.bytes[..end], expected[..end]);
@@ -140,7 +140,7 @@ fn writes_of_any_length_that_fits() {
             let to = rig.to(0, ADDRESS);
             // SAFETY: there are as many bytes.
             unsafe { rig.lane.write_inline(to, bytes.as_ptr(), len) }.expect("a post");
-            // What waits for room lets the device look.
+            // A post that waits for room lets the device look.
             let taken = one();
             assert!(taken.signalled());
             is_inline_write(&rig, &taken, &bytes[..len]);

@@ -64,7 +64,7 @@ fn shape() -> impl Strategy<Value = Shape> {
     )
 }
 
-/// What is expected of the next entry of a queue.
+/// Expectations of the next entry of a queue.
 #[derive(Clone, Debug, Default)]
 struct Expected {
     /// Blocks of reads and atomics that no fence has covered, first and last: one may be done and the other not.

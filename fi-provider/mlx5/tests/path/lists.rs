@@ -22,7 +22,7 @@ fn post(rig: &Rig, peer: u32, list: &[Write], signals: &mut Signals) {
     unsafe { rig.lane.write_list(peer, &rig.vector, list, signals) }.expect("room");
 }
 
-/// What was seen since the last time.
+/// Returns the entries that were seen since the last time.
 fn seen() -> Vec<Taken> {
     device(|device| {
         device.look();

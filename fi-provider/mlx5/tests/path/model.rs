@@ -144,7 +144,7 @@ pub(crate) struct Device {
     /// Completions written, and completions asked for by entries that were seen.
     written: u32,
     due: u32,
-    /// What was seen since the test last asked.
+    /// Entries that were seen since the test last asked.
     pub(crate) log: Vec<Taken>,
     memory: Vec<Memory>,
     /// Of its context, where lanes share them.
@@ -441,7 +441,7 @@ pub(crate) fn device<R>(what: impl FnOnce(&mut Device) -> R) -> R {
     DEVICE.with_borrow_mut(|device| what(device.as_mut().expect("a device")))
 }
 
-/// What lanes call where they found no completion: the device has its turn.
+/// Gives the device its turn: lanes call it where they found no completion.
 pub(crate) extern "C" fn turn() -> i32 {
     device(Device::turn);
     0

@@ -1,4 +1,4 @@
-//! What is asked of a device's process from outside of it, without the shim.
+//! Requests to a device's process from outside of it, without the shim.
 
 use super::sys;
 use crate::wire::{Operation, Reply, Request, SOCKET};

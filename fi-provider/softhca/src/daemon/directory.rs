@@ -59,7 +59,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next run.
+        // A file that cannot be removed now is removed by the next run.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -82,14 +82,14 @@ fn address(directory: &File, name: &str) -> (libc::sockaddr_un, libc::socklen_t)
     (address, size_of::<libc::sockaddr_un>() as libc::socklen_t)
 }
 
-/// Who has made a connection, as this process's namespaces number them.
+/// Process and user that have made a connection, as this process's namespaces number them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer {
     pub(super) process: u32,
     pub(super) user: u32,
 }
 
-/// The next connection, and who has made it.
+/// Returns the next connection, and the peer that has made it.
 pub(super) fn accept(socket: BorrowedFd<'_>) -> Result<(OwnedFd, Peer)> {
     // SAFETY: the peer's address is not asked for.
     let number = unsafe {

@@ -1,4 +1,5 @@
-//! What programs find below `/sys/class/infiniband*` and `/dev/infiniband`: files and real symbolic links in a directory.
+//! Tree that programs find below `/sys/class/infiniband*` and `/dev/infiniband`: files and real
+//! symbolic links in a directory.
 //!
 //! Source: the kernel's `Documentation/ABI/stable/sysfs-class-infiniband`; which of the files are read was seen by trial.
 

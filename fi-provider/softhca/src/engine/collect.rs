@@ -17,7 +17,7 @@ const HALF: usize = BLUEFLAME_HALF as usize;
 /// A buffer: context, page, and offset in the page.
 pub(super) type Key = (ContextId, u32, u32);
 
-/// What was rung by the first 8 bytes.
+/// Doorbell that the first 8 bytes rang.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rung {
     pub(super) qpn: u32,
@@ -29,7 +29,7 @@ pub(super) struct Rung {
     pub(super) blueflame: bool,
 }
 
-/// What became of a store.
+/// Outcome of a store.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Stored {
     /// The first 8 bytes are not there yet, or there is nothing to be done about these.
@@ -38,7 +38,7 @@ pub(super) enum Stored {
     Head([u8; PLAIN]),
 }
 
-/// What was stored to one buffer since its last doorbell or copy was complete.
+/// Bytes stored to one buffer since its last doorbell or copy was complete.
 #[derive(Debug)]
 struct Gathered {
     thread: u32,
@@ -296,7 +296,7 @@ mod tests {
             }
         }
 
-        /// What was told, and then what is told at the end.
+        /// Returns the violations that were told, and then those that are told at the end.
         fn end(mut self) -> (usize, Vec<Violation>, Vec<Violation>) {
             let last = self.collector.close(ContextId(1));
             assert!(self.collector.buffers.is_empty());

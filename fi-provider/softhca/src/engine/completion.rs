@@ -21,7 +21,7 @@ pub(super) struct CompletionQueue {
     init: CqInit,
     /// Entries written so far.
     producer: u32,
-    /// What the doorbell record said last.
+    /// Consumer index that the doorbell record held last.
     consumer: u32,
     /// The producer index behind the last solicited entry or error.
     solicited_end: Option<u32>,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The most steps that a queue pair is left alone.
 const LONGEST: u64 = 64;
 
-/// Who is left alone.
+/// Queue pairs that are left alone.
 #[derive(Debug)]
 pub(super) struct Delays {
     /// State of the generator (Steele, Lea and Flood 2014, "SplitMix").

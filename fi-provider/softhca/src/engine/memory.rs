@@ -56,7 +56,8 @@ pub trait Memory {
         begun
     }
 
-    /// What changes whenever a thread of `process` has run; none where that is not known.
+    /// Returns a value that changes whenever a thread of `process` has run; none where that is not
+    /// known.
     fn has_run(&mut self, _process: Pid, _thread: u32) -> Option<(u64, u64)> {
         None
     }

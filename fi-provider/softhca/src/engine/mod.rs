@@ -36,7 +36,7 @@ pub use types::{
     RegisterKind, SrqInit, UarAccount, UarKind, UarRegime, UarRegister, UarReport, Violation, attr,
 };
 
-/// What commands answer.
+/// Answer of a command.
 pub type Result<T> = std::result::Result<T, Error>;
 
 use collect::Collector;
@@ -61,7 +61,7 @@ pub struct Engine {
     srqs: Table<SharedQueue>,
     qps: Table<QueuePair>,
     now: u64,
-    /// What the current step found.
+    /// Results of the current step.
     progress: Progress,
     /// Asynchronous events since the last step.
     async_events: Vec<AsyncEvent>,
@@ -69,9 +69,9 @@ pub struct Engine {
     scratch: Vec<u8>,
     /// Stores to doorbell pages (strict mode).
     doorbells: Collector,
-    /// What was rung up to then is executed at once (strict mode).
+    /// Time up to which rung entries are executed at once (strict mode).
     released: u64,
-    /// What strict mode found since the last step.
+    /// Violations that strict mode found since the last step.
     violations: Vec<(Pid, Violation)>,
     /// Which queue pairs are left alone for a while.
     delays: Option<Delays>,

@@ -340,7 +340,7 @@ impl Engine {
             .ok_or(Error::NotFound("context"))
     }
 
-    /// What the context uses of doorbell pages and registers.
+    /// Counts the doorbell pages and registers that the context uses.
     ///
     /// # Errors
     /// Unknown context.

@@ -57,7 +57,7 @@ pub(super) struct QueuePair {
     pub(super) send_consumer: u16,
     /// Receives used.
     pub(super) receive_consumer: u16,
-    /// What was rung (strict mode).
+    /// Doorbells that were rung (strict mode).
     pub(super) rings: Rings,
     pub(super) waiting: Option<Waiting>,
     /// Operations taken from the send queue and not done, where operations take time.

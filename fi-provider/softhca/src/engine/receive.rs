@@ -33,7 +33,7 @@ pub(super) struct Responder {
 pub(super) struct Message<'a> {
     pub(super) sources: &'a [Source<'a>],
     pub(super) len: u64,
-    /// What the completion tells.
+    /// Opcode of the CQE.
     pub(super) opcode: CqeOpcode,
     pub(super) immediate: u32,
     pub(super) solicited: bool,
@@ -55,7 +55,8 @@ struct Receive {
 }
 
 impl Engine {
-    /// Who answers requests of `requester`; `address` is in the request where the service has it there.
+    /// Returns the queue pair that answers requests of `requester`; `address` is in the request
+    /// where the service has it there.
     pub(super) fn responder(
         &self,
         handle: u32,
@@ -84,7 +85,8 @@ impl Engine {
         (known && lid == self.config.lid).then(|| Responder::new(number, peer, reads))
     }
 
-    /// Who gets a datagram of `requester` to this address; nobody where the key is another one.
+    /// Returns the queue pair that gets a datagram of `requester` to this address; none where the
+    /// key is another one.
     pub(super) fn recipient(&self, requester: u32, address: &CompactAddress) -> Option<Responder> {
         /// A request with a key of the highest bit has the sender's own instead (IBTA volume 1,
         /// 10.2.5).

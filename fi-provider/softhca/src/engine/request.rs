@@ -304,7 +304,7 @@ fn message<'a>(
     }
 }
 
-/// What a failed copy means to the requester, whose memory is on side `own`.
+/// Turns a failed copy into its outcome for the requester, whose memory is on side `own`.
 fn moved(done: Result<(), Side>, own: Side) -> Result<(), Outcome> {
     done.map_err(|side| {
         Outcome::Failed(if side == own {

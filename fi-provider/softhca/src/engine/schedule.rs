@@ -1,4 +1,5 @@
-//! Who is served when: doorbell records, completions, errors and what they flush.
+//! Order in which queue pairs are served: doorbell records, completions, errors and the entries
+//! that they flush.
 
 use super::Engine;
 use super::memory::Memory;
@@ -25,7 +26,7 @@ const RNR_TIMES: [u32; 32] = [
     2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 ];
 
-/// What there is to do in a send queue.
+/// Posted blocks of an SQ that are not executed.
 struct Pending {
     /// The first block.
     index: u16,
@@ -91,8 +92,8 @@ impl Engine {
         }
     }
 
-    /// What is posted to a send queue and not executed. A record that cannot be true, or memory that is
-    /// gone, is the end of the queue pair.
+    /// Returns the blocks that are posted to an SQ and not executed. A record that cannot be true,
+    /// or memory that is gone, is the end of the queue pair.
     fn pending(&mut self, memory: &mut dyn Memory, handle: u32) -> Option<Pending> {
         let rung = match self.config.strict {
             true => Some(self.due(memory, handle)?),
@@ -327,7 +328,8 @@ impl Engine {
         written
     }
 
-    /// Puts a queue pair into error, and says why where an event tells it. What is posted is flushed next.
+    /// Puts a queue pair into error, and says why where an event tells it. Posted entries are
+    /// flushed next.
     pub(super) fn fail(&mut self, handle: u32, event: Option<AsyncKind>) {
         let Some(qp) = self.qps.get_mut(handle) else {
             return;

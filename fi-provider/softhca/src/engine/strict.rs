@@ -171,7 +171,7 @@ impl Engine {
         self.now = self.now.max(now);
     }
 
-    /// What was rung up to now is not held any longer.
+    /// Ends the hold of all entries that were rung up to now.
     pub fn release(&mut self) {
         self.released = self.now;
     }

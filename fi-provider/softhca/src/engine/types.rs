@@ -1,4 +1,4 @@
-//! What the engine's callers hand in and get back: plain numbers and structures.
+//! Arguments and results of the engine's callers: plain numbers and structures.
 
 use super::transaction::Transaction;
 use std::fmt;
@@ -59,7 +59,7 @@ impl From<super::Fault> for Error {
 pub struct Config {
     /// The port's local identifier; a destination with another one does not answer.
     pub lid: u16,
-    /// What a message may hold at most, in bytes.
+    /// The most bytes of a message.
     pub max_message: u32,
     /// Work-queue entries executed for one queue pair before the next one has its turn.
     pub burst: u32,
@@ -120,7 +120,7 @@ impl Default for Config {
     }
 }
 
-/// Who assigns doorbell registers to queue pairs.
+/// Component that assigns doorbell registers to queue pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UarRegime {
     /// `tot_bfregs` is 0: the library asks for pages and shares them out itself.
@@ -253,7 +253,7 @@ pub struct QpInit {
     pub user_handle: u64,
 }
 
-/// What CREATE_QP says of the doorbell register.
+/// Doorbell register that CREATE_QP asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QpUar {
     /// The kernel chooses among the static registers (legacy regime).
@@ -359,7 +359,7 @@ pub struct QpAttr {
     pub sq_psn: u32,
     /// The peer's number.
     pub dest_qpn: u32,
-    /// What peers may do through this queue pair.
+    /// Rights of peers through this queue pair.
     pub access: Access,
     /// Partition key index.
     pub pkey_index: u16,
@@ -498,7 +498,7 @@ pub enum AsyncKind {
 /// An asynchronous event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AsyncEvent {
-    /// Whom to tell.
+    /// Context to tell.
     pub context: ContextId,
     /// Kind.
     pub kind: AsyncKind,
@@ -506,7 +506,7 @@ pub struct AsyncEvent {
     pub element: u64,
 }
 
-/// What a [`super::Engine::step`] did.
+/// Results of a [`super::Engine::step`].
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     /// Anything at all was executed or completed.
@@ -519,7 +519,8 @@ pub struct Progress {
     pub completions: Vec<CompletionEvent>,
     /// Asynchronous events to deliver.
     pub async_events: Vec<AsyncEvent>,
-    /// What strict mode found since the last step, other than at a store itself, and whose fault it is.
+    /// Violations that strict mode found since the last step, other than at a store itself, each
+    /// with the process whose fault it is.
     pub violations: Vec<(Pid, Violation)>,
     /// When something that is under way is due, in ns; `None` where nothing is.
     pub due: Option<u64>,
@@ -527,7 +528,7 @@ pub struct Progress {
     pub transactions: Vec<Transaction>,
 }
 
-/// What strict mode finds: doorbells that are not as hardware needs them.
+/// Violation that strict mode finds: a doorbell that is not as hardware needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Violation {
@@ -551,7 +552,7 @@ pub enum Violation {
         /// The doorbell record's counter.
         record: u16,
     },
-    /// What was rung now had been rung before, or is further ahead than the ring is long.
+    /// The entry rung now had been rung before, or is further ahead than the ring is long.
     OutOfOrder {
         /// The queue pair.
         qpn: u32,
@@ -710,7 +711,7 @@ pub enum UarKind {
     NonCached,
 }
 
-/// What a context uses of the device's doorbell pages.
+/// Counts of the device's doorbell pages and registers that a context uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UarAccount {
     /// Pages that can be rung on: static ones, asked for or mapped.
@@ -754,7 +755,7 @@ pub struct UarRegister {
 pub struct UarReport {
     /// The process that opened the context.
     pub pid: Pid,
-    /// Who assigns registers.
+    /// Component that assigns registers.
     pub regime: UarRegime,
     /// The sums.
     pub account: UarAccount,

@@ -62,7 +62,7 @@ struct Bench {
     memory: Processes,
     now: u64,
     witness: Witness,
-    /// What there was before the clients came.
+    /// Census of the objects before the clients came.
     before: Census,
     parties: Vec<Party>,
 }

@@ -1,7 +1,8 @@
 //! Any bytes are an input: entry functions for fuzzers, each of which panics when something is not as it must be.
 //!
-//! What must be: no panic; [`crate::engine::Engine::step`] comes to an end, and moves and allocates no more than its queues allow; and a
-//! bystander with objects of its own on the same device finds its memory untouched and its queue pairs working.
+//! Requirements: no panic; [`crate::engine::Engine::step`] comes to an end, and moves and allocates
+//! no more than its queues allow; and a bystander with objects of its own on the same device finds
+//! its memory untouched and its queue pairs working.
 //! `tests/fuzz` runs these over mutated inputs, and the tests below over the corpora that lie there.
 
 mod decode;

@@ -30,7 +30,7 @@ pub(super) struct Witness {
     key: u32,
     producer: u16,
     consumer: u32,
-    /// What its memory is known to be.
+    /// Known contents of its memory.
     memory: Vec<u8>,
     strict: bool,
 }

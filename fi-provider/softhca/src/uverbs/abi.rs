@@ -1,7 +1,8 @@
 //! The layouts of the kernel's uverbs commands, and of what mlx5 adds to them.
 //!
-//! Source: the kernel's user-space interface, `include/uapi/rdma/` (`rdma_user_ioctl_cmds.h`, `ib_user_verbs.h`, `mlx5-abi.h`). All
-//! numbers are in the byte order of the machine unless a field says otherwise. What the device does not use is kept as reserved words.
+//! Source: the kernel's user-space interface, `include/uapi/rdma/` (`rdma_user_ioctl_cmds.h`,
+//! `ib_user_verbs.h`, `mlx5-abi.h`). All numbers are in the byte order of the machine unless a
+//! field says otherwise. Fields that the device does not use are kept as reserved words.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -38,7 +38,7 @@ impl Device {
         }
         let devx = request.flags & CONTEXT_DEVX != 0;
         if devx && !self.settings.devx {
-            // What a kernel answers to a user without the right to it; the library goes on without.
+            // A kernel answers so to a user without the right to it; the library goes on without.
             return Err(Errno::NOT_PERMITTED);
         }
         if request.flags & !CONTEXT_DEVX != 0 || request.max_cqe_version == 0 {

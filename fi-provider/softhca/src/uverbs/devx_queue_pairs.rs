@@ -86,7 +86,7 @@ fn queue_pair(call: &mut Call<'_>) -> Result<(u32, Vec<u8>), Errno> {
     Ok((handle, command))
 }
 
-/// What a command changes, and the mask that says so.
+/// Returns the attributes with the changes of a command, and the mask of the changed ones.
 fn change(command: &[u8], current: &QpAttr, kind: QpKind) -> Result<(QpAttr, u32), Errno> {
     let (from, next) = match word(command, 0)? {
         RESET_TO_INIT => (QpState::Reset, QpState::Init),

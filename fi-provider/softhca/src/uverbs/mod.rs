@@ -1,8 +1,9 @@
 //! The kernel's side of uverbs: parses the commands that libibverbs and libmlx5 send, asks the engine, and writes the answers.
 //!
-//! Nothing here is input or output of its own: a program's memory and the queues of events are reached through [`Host`]. What is
-//! not modelled is refused: an ioctl method with `EPROTONOSUPPORT`, so that the library goes back to the older command, and
-//! an older command with `EOPNOTSUPP`.
+//! Nothing here is input or output of its own: a program's memory and the queues of events are
+//! reached through [`Host`]. Commands that are not modelled are refused: an ioctl method with
+//! `EPROTONOSUPPORT`, so that the library goes back to the older command, and an older command with
+//! `EOPNOTSUPP`.
 
 pub(crate) mod abi;
 mod account;
@@ -64,7 +65,8 @@ pub(crate) struct Refusal {
     pub(crate) expected: bool,
 }
 
-/// What the device needs of its surroundings: the memory of programs, and queues of events that programs read as files.
+/// Surroundings that the device needs: the memory of programs, and queues of events that programs
+/// read as files.
 pub(crate) trait Host: Memory {
     /// Makes a queue of events for a context; its reading end is going to be handed out.
     fn create_queue(&mut self, context: ContextId) -> Result<u64, Errno>;
@@ -84,7 +86,7 @@ pub(crate) trait Host: Memory {
     fn withdraw(&mut self, queue: u64, element: u64) -> u32;
 }
 
-/// What an object with events has to tell when it is destroyed.
+/// Events of an object, which it has to tell when it is destroyed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Events {
     /// The library's handle, by which the events name the object.
@@ -95,7 +97,8 @@ struct Events {
     asynchronous: u32,
 }
 
-/// What is kept of a queue pair beyond what the engine knows: what the program asked for, to be told when it queries.
+/// Capacities of a queue pair that the engine does not keep: those that the program asked for, to
+/// be told when it queries.
 #[derive(Clone, Copy, Debug, Default)]
 struct Capacities {
     max_send_wr: u32,
@@ -106,7 +109,7 @@ struct Capacities {
     sq_sig_all: u8,
 }
 
-/// What is kept of a shared receive queue, likewise.
+/// Capacities and events of a shared receive queue, kept likewise.
 #[derive(Clone, Copy, Debug, Default)]
 struct SharedReceive {
     max_wr: u32,
@@ -131,7 +134,7 @@ struct Context {
     shared_receive: HashMap<u32, SharedReceive>,
 }
 
-/// What the device says that it has, where clients behave differently.
+/// Features and limits that the device reports, where clients behave differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// The kernel assigns doorbell registers to queue pairs, as old ones do, whatever the library can.

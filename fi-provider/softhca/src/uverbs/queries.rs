@@ -1,4 +1,4 @@
-//! What the device says of itself: device, port, GIDs.
+//! Answers to queries of the device, the port and the GIDs.
 
 use super::abi::{
     DEVICE_ATTRIBUTES_OLD, DRIVER_DEVICE_ATTRIBUTES, DRIVER_OUT, DeviceAttributes, GidEntry, Port,
@@ -25,7 +25,8 @@ const ENTRY_INDEX: u16 = 1;
 const ENTRY_FLAGS: u16 = 2;
 const ENTRY_RESPONSE: u16 = 3;
 
-/// What the device and the port are capable of, in the bits of `ibv_device_cap_flags` and the port's capability mask.
+/// Capabilities of the device and the port, in the bits of `ibv_device_cap_flags` and the port's
+/// capability mask.
 const DEVICE_CAPABILITIES: u32 = 1 << 10 | 1 << 11 | 1 << 12;
 const PORT_CAPABILITIES: u32 = 1 << 11 | 1 << 14;
 

@@ -469,7 +469,7 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
                 };
                 bytes.extend_from_slice(bytes_of(&attribute));
             }
-            // What the pointers lead to: small numbers, large ones, and nothing.
+            // Words that the pointers lead to: small numbers, large ones, and nothing.
             let mut state = seed | 1;
             while bytes.len() < SIZE {
                 state ^= state << 13;

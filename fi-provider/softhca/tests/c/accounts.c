@@ -59,7 +59,7 @@ static void group(struct side *s, const char *softhca, const char *name, int cou
         own.qpn = pairs[n]->qp_num;
         connect_to(pairs[n], own);
         ring(s, pairs[n], n);
-        /* What rings on a register of its own is seen later, too. */
+        /* A queue pair that rings on a register of its own is seen later, too. */
         if (!with_domains || n % 32 == 31 || n == count - 1) {
             rung(s, pairs, seen, n + 1);
             seen = n + 1;

@@ -1,6 +1,7 @@
 /*
- * Every operation of connected queue pairs and of dynamic connections, with its data verified: each rc|dc OPERATION. What libmlx5 can post
- * is posted through its extended verbs; masked atomics and NOP are written by hand.
+ * Every operation of connected queue pairs and of dynamic connections, with its data verified: each
+ * rc|dc OPERATION. Operations that libmlx5 can post are posted through its extended verbs; masked
+ * atomics and NOP are written by hand.
  */
 #include "side.h"
 

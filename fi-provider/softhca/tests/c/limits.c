@@ -1,6 +1,7 @@
 /*
- * What a device gives that has little: limits COUNT makes up to COUNT queue pairs in each of two contexts, first such with a thread domain
- * of their own, then plain ones, and prints for each context
+ * Queue pairs that a device gives that has little: limits COUNT makes up to COUNT queue pairs in
+ * each of two contexts, first such with a thread domain of their own, then plain ones, and prints
+ * for each context
  *   domains NUMBER ERRNO plain NUMBER ERRNO
  * (errno 0 if all were made), then once more after all are gone.
  */

@@ -154,7 +154,7 @@ static void rights(void)
             CHECK(!t.a.memory[64]);
         }
         CHECK(!ibv_dereg_mr(from) && !ibv_dereg_mr(into));
-        /* What others may change, the owner must be allowed to. */
+        /* The owner must be allowed to change memory that others may change. */
         CHECK(!ibv_reg_mr(t.a.pd, t.a.memory, SIZE, IBV_ACCESS_REMOTE_WRITE) && errno == EINVAL);
         close_two(&t);
     }

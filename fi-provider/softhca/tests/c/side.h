@@ -1,4 +1,7 @@
-/* What the programs of this directory share: the device opened, queue pairs connected, requests posted and their completions awaited. */
+/*
+ * Parts that the programs of this directory share: the device opened, queue pairs connected,
+ * requests posted and their completions awaited.
+ */
 #ifndef SIDE_H
 #define SIDE_H
 
@@ -40,7 +43,7 @@ struct side {
     char *memory;
 };
 
-/* What the other side must know. */
+/* Address that the other side must know. */
 struct address {
     uint32_t qpn, rkey;
     uint64_t base;

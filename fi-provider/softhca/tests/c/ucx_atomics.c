@@ -65,7 +65,7 @@ static void act(const char *name, int size, uct_atomic_op_t op, int fetches, uin
     CHECK(!fetches || completion.count == 0);
 }
 
-/* What an operation leaves behind. */
+/* Returns the value that an operation leaves behind. */
 static uint64_t after(uct_atomic_op_t op, uint64_t old, uint64_t value, uint64_t compare)
 {
     switch (op) {

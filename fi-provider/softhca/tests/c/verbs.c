@@ -1,4 +1,7 @@
-/* What libibverbs and libmlx5 do on the software device when it is asked to act, when processes stop, and with events: verbs NAME. */
+/*
+ * Tests of libibverbs and libmlx5 on the software device when it is asked to act, when processes
+ * stop, and with events: verbs NAME.
+ */
 #include "side.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-//! What becomes of a context's objects when it is closed, whatever they are doing.
+//! Fate of a context's objects when it is closed, in any state of theirs.
 
 use crate::world::{ALL, Client, Cq, Qp, RTS, World, signalled};
 use fi_mlx5_defs::doorbell::Arm;

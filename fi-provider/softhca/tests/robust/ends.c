@@ -30,7 +30,7 @@
 
 enum { SIZE = 4096, ALL = 0xf };
 
-/* What one queue pair needs. */
+/* Objects that one queue pair needs. */
 struct side {
 	struct ibv_context *context;
 	struct ibv_pd *pd;
@@ -40,7 +40,7 @@ struct side {
 	uint64_t *memory;
 };
 
-/* What two processes tell each other, in memory that they share. */
+/* Words of two processes to each other, in memory that they share. */
 struct meeting {
 	struct {
 		uint32_t qpn, rkey;

@@ -1,4 +1,5 @@
-//! What the device withstands: processes that are killed, stopped or replaced at any moment, names that are too long, a crowd of files.
+//! Disturbances that the device withstands: processes that are killed, stopped or replaced at any
+//! moment, names that are too long, a crowd of files.
 //!
 //! The C programs need Debian's packages `libibverbs-dev` and `ibverbs-providers`.
 

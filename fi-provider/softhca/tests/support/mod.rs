@@ -1,4 +1,5 @@
-//! What tests of the real libraries share: the command with its shim, C programs, and runs under the device.
+//! Parts that tests of the real libraries share: the command with its shim, C programs, and runs
+//! under the device.
 #![allow(
     dead_code,
     reason = "each test program that includes this uses its own part"

@@ -58,7 +58,7 @@ impl Datatype {
     }
 }
 
-/// What becomes of an element: with the numbers of libfabric's operations.
+/// New value of an element: with the numbers of libfabric's operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Arithmetic {
@@ -521,7 +521,7 @@ mod tests {
         u64::from_le_bytes(word)
     }
 
-    /// What C computes for signed integers, by wider ones.
+    /// Computes as C does for signed integers, by wider ones.
     fn of_wide(operation: Arithmetic, old: i128, new: i128, cond: i128) -> i128 {
         let choose = |is_new| if is_new { new } else { old };
         match operation {

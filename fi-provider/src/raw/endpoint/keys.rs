@@ -90,7 +90,7 @@ impl Keys {
         drop(before);
     }
 
-    /// What programs read of them.
+    /// Returns the slots of the keys, which programs read.
     pub(super) fn slots(&self) -> &Slots {
         &self.1
     }

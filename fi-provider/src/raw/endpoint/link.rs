@@ -37,7 +37,7 @@ pub(crate) struct Link {
     pub(crate) own: u32,
 }
 
-/// By what records go.
+/// Path by which records go.
 #[derive(Debug)]
 pub(crate) enum Path {
     /// A ring of the node.

@@ -17,7 +17,7 @@ use crate::raw::libfabric::path::LibfabricPath;
 use crate::raw::protocol::Kind;
 use std::rc::Rc;
 
-/// By what other nodes are reached.
+/// Transport by which other nodes are reached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Beyond<'a> {
     Nothing,

@@ -1,4 +1,4 @@
-//! What messages and their buffers are given.
+//! Parameters of messages and of their buffers.
 
 use crate::raw::address_vector::PeerIndex;
 
@@ -14,7 +14,7 @@ pub enum Level {
     Delivered,
 }
 
-/// What has become of a message of few bytes.
+/// Outcome of a message of few bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Few {
     /// It is sent.

@@ -80,7 +80,7 @@ pub enum Work {
         region: RemoteRegion,
         /// Where the word lies, and its bytes.
         word: (u64, usize),
-        /// What is done.
+        /// The operation.
         operation: Atomic,
         /// Operand and comparand.
         operands: (u64, u64),
@@ -93,7 +93,7 @@ pub enum Work {
         region: RemoteRegion,
         /// Where the element lies.
         address: u64,
-        /// What is done.
+        /// The operation, on elements of its type.
         typed: Typed,
         /// Operand and comparand.
         operands: (u64, u64),
@@ -108,7 +108,7 @@ pub enum Work {
     Count {
         /// The counter.
         counter: Counter,
-        /// What is added, or set.
+        /// The value that is added, or set.
         value: u64,
         /// Whether it is set.
         sets: bool,

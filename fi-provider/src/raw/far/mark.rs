@@ -44,7 +44,7 @@ impl Mark {
     /// The same, and of those that bring a word besides.
     pub(super) const WORDS: usize = (Self::MISPLACED >> NOTE) as usize;
 
-    /// What [`Mark::is_simple`] says that it is not.
+    /// Flags of marks for which [`Mark::is_simple`] is false.
     const NOT_SIMPLE: u32 = Self::NONE | Self::DETAILS | Self::MISPLACED;
 
     pub(super) const fn new(operation: Operation, flags: u32) -> Self {

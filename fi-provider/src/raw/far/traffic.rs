@@ -1,4 +1,4 @@
-//! What an endpoint and its paths over the device tell each other.
+//! Notes between an endpoint and its paths over the device.
 
 use std::cell::{Cell, RefCell};
 

@@ -1,4 +1,4 @@
-//! By what other nodes are reached.
+//! Transports to other nodes.
 
 use super::device::QpType;
 

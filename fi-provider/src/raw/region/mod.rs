@@ -65,7 +65,7 @@ pub(crate) struct Regions {
     local: Mutex<BTreeMap<usize, LocalRegion>>,
 }
 
-/// What the table tells peers, where they cannot write it.
+/// Own copy of the facts that the table tells peers, where they cannot write it.
 #[derive(Debug)]
 struct Own {
     regions: HashMap<u64, Found>,

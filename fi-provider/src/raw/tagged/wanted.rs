@@ -1,4 +1,4 @@
-//! What receives are posted for.
+//! Messages for which receives are posted.
 
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::matcher::Place;

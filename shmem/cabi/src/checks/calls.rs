@@ -1,4 +1,4 @@
-//! What happens before and behind every call.
+//! Wraps every call: checks its arguments before it, and records its result behind it.
 
 use super::routine::{Kind, Routine};
 use super::{Argument, collectives, objects};

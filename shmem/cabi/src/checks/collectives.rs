@@ -1,4 +1,4 @@
-//! What the PEs of a collective must agree on, and the objects of it.
+//! Arguments that the PEs of a collective must agree on, and the objects of it.
 
 use super::objects::{elements, strides};
 use super::routine::Routine;
@@ -48,7 +48,8 @@ fn parent(routine: &Routine<'_>) -> Option<usize> {
     usize::try_from(routine.number("parent_team")?).ok()
 }
 
-/// Who takes part; `None` where the team is not valid, which the routine sees itself.
+/// Returns the PEs that take part; `None` where the team is not valid, which the routine sees
+/// itself.
 fn group(routine: &Routine<'_>) -> Option<Group> {
     if routine.number("PE_size").is_some() {
         return Some(active_set(routine));
@@ -150,7 +151,7 @@ fn look_at_objects(routine: &Routine<'_>, group: Group) {
             strides(routine, "sst");
             (routine.extent("dst", all), routine.extent("sst", all))
         }
-        // What the others bring to collect is theirs to know.
+        // Only the others know how many elements they bring to collect.
         _ => (count, count),
     };
     let dest = routine.every("dest", dest);
@@ -170,7 +171,7 @@ fn look_at_objects(routine: &Routine<'_>, group: Group) {
     }
 }
 
-/// What has to be the same on all PEs, and the call for a message.
+/// Returns the text that has to be the same on all PEs, and the call for a message.
 fn describe(routine: &Routine<'_>, group: Group) -> (String, String) {
     let mut agreed = String::new();
     for argument in routine.arguments {

@@ -12,7 +12,7 @@ pub(super) fn look_at(routine: &Routine<'_>) {
         Kind::Atomic => atomic(routine),
         Kind::Wait => wait(routine),
         Kind::Lock => routine.every("lock", 1).into_iter().collect(),
-        // Who takes part has to be known first.
+        // The check needs the group first.
         Kind::Collective | Kind::Other => return,
     };
     for object in &objects {

@@ -5,7 +5,7 @@ use crate::registry::c_name;
 use crate::types::TYPES;
 use shmem::check::Checks;
 
-/// What a routine is about.
+/// Classifies a routine by the kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Writes to another PE.

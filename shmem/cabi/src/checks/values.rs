@@ -12,11 +12,11 @@ pub(crate) struct Argument {
 /// The value of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// An address, and the size in bytes of what is there.
+    /// An address, and the size in bytes of the element there.
     Pointer { addr: usize, element: usize },
     /// An integer.
     Number(i128),
-    /// What nobody looks at.
+    /// A value that no check reads.
     Other,
 }
 

@@ -193,8 +193,8 @@ fn print_family(out: &mut String, family: &Family) {
     }
 }
 
-/// What is done before the library is called. The steps for peers elsewhere are of the routines
-/// without a context, by whose names messages go.
+/// Returns the C statements before the call of the library. The steps for peers elsewhere are of
+/// the routines without a context, by whose names messages go.
 fn body(how: How, t: &Type, has_ctx: bool) -> String {
     let (c, name) = (t.c, t.name);
     match how {
@@ -280,8 +280,8 @@ struct farreach_direct_peer {
     unsigned char rest[40];
 };
 
-/* What the library says to each program, and to each shared library, that was compiled so. There are
- * no PEs but between initialization and finalization, nor for the checking library. */
+/* The library fills this table of each program, and of each shared library, that was compiled so.
+ * There are no PEs but between initialization and finalization, nor for the checking library. */
 struct farreach_direct {
     uint32_t version, bytes; /* of this struct */
     uint32_t pe_count;
@@ -290,7 +290,7 @@ struct farreach_direct {
     uintptr_t window;
     struct { uintptr_t base; size_t length; } ranges[2]; /* of symmetric memory */
     size_t stores_alone; /* whether a fence orders the processor's stores and nothing else */
-    /* What goes on with p to a PE elsewhere. */
+    /* Functions that go on with p to a PE elsewhere. */
 ";
 
 const MEANS: &str = "

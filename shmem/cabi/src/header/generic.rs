@@ -61,8 +61,8 @@ const TAKE_SHORTS: &[&str] = &[
     "test_some",
 ];
 
-/// What stands behind these names for the two types: loops over the deprecated routines for one object,
-/// since the library exports the standard's routines and no others.
+/// Prints the functions of these names for the two types: loops over the deprecated routines for
+/// one object, since the library exports the standard's routines and no others.
 fn print_shorts(out: &mut String) {
     out.push_str(SHORTS);
     out.push_str("\n#define FARREACH_AMO_OR_SHORT(ptr, prefix, name) _Generic(*(ptr)");

@@ -479,7 +479,7 @@ fn wrong_command_lines_are_explained() {
 
 #[test]
 fn a_file_that_is_missing_for_the_job_is_named() {
-    // /dev without anything in it. Who is not root needs a user namespace for that.
+    // /dev without anything in it. A user other than root needs a user namespace for that.
     let root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
     let mut command = Command::new("unshare");
     command.args(if root { &[][..] } else { &["--map-root-user"] });

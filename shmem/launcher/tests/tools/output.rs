@@ -43,7 +43,7 @@ fn assert_whole(text: &str, pes: usize, count: usize) -> Vec<&str> {
     others
 }
 
-/// What the PEs' stdout and stderr are when oshrun's are files.
+/// Returns the files of a PE's stdout and stderr, as /proc names them, when oshrun's are files.
 fn descriptors(folder: &Path, line: &str) -> [String; 2] {
     let script = "readlink /proc/$$/fd/1; readlink /proc/$$/fd/2 >&2";
     let paths = ["stdout", "stderr"].map(|name| folder.join(name));

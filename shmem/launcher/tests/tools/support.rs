@@ -1,4 +1,5 @@
-//! What the tests of the tools share: running a tool under a time limit, and looking at what it leaves.
+//! Helpers of the tests of the tools: running a tool under a time limit, and looking at the output
+//! and processes that it leaves.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 /// After this time a tool counts as hanging.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What became of a tool.
+/// The result of a tool's run.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     /// Its exit status, or 128 and the signal.

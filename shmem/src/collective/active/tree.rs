@@ -60,7 +60,7 @@ mod tests {
     /// Words of a PE in the model.
     const EACH: usize = RELEASE + 1;
 
-    /// What a PE tells before and behind a meeting.
+    /// Told by a PE before a meeting; `LEAVES` behind it.
     const COMES: u64 = 1;
     const LEAVES: u64 = 2;
 

@@ -9,7 +9,7 @@ const TAIL: usize = 0;
 /// The most PEs.
 const PES: usize = 4;
 
-/// What a PE tells when it has the lock, and before it gives it back.
+/// Told by a PE when it has the lock; `LEAVES` before it gives the lock back.
 const ENTERS: u64 = 1;
 const LEAVES: u64 = 2;
 
@@ -91,7 +91,7 @@ impl Words for User<'_, '_> {
     }
 }
 
-/// Who is in the queue, in the order in which they joined it, and whether the first has the lock.
+/// The PEs in the queue, in the order in which they joined it, and whether the first has the lock.
 #[derive(Clone, Default, Hash)]
 struct Queue {
     pes: Vec<usize>,

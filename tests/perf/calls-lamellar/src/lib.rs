@@ -1,4 +1,4 @@
-//! What both programs time alike.
+//! Sizes and timing that both programs share.
 
 use std::time::Instant;
 

@@ -190,7 +190,7 @@ fn stencil(shape: Shape, processes: usize, options: &Options) -> Result<Vec<Row>
     }])
 }
 
-/// What a policy takes for so many threads with a peer each.
+/// Returns the row of a policy's usage for so many threads with a peer each.
 fn account(shape: Shape, options: &Options) -> Result<Vec<Row>> {
     let outcome = message_rate::endpoints(options.place.device.as_deref(), &plan(shape, options))?;
     Ok(vec![row(

@@ -1,4 +1,4 @@
-//! What the figures of the paper consist of: which endpoints, and what is done with them.
+//! Cases of the figures of the paper: the endpoints, and the operations on them.
 
 use crate::error::{Error, Result};
 use crate::message_rate::{Features, Plan};
@@ -8,7 +8,7 @@ use fi_mlx5::policy::POLICIES;
 /// A figure of the message rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figure {
-    /// What it is called on the command line and in results.
+    /// Its name on the command line and in results.
     pub(crate) name: &'static str,
     /// Its title.
     pub(crate) title: &'static str,
@@ -97,7 +97,7 @@ const fn figure(
     Figure { name, title, cases }
 }
 
-/// What holds for all cases of a run.
+/// Settings of all cases of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Basis {
     /// The plan of a thread with everything of its own; the others differ from it.
@@ -109,11 +109,11 @@ pub(crate) struct Basis {
 pub(crate) struct Case {
     /// Its place on the horizontal axis.
     pub(crate) place: String,
-    /// What sets its endpoints apart.
+    /// The words that tell its endpoints apart.
     pub(crate) endpoints: String,
     /// The features.
     pub(crate) work: String,
-    /// What is done.
+    /// The plan of its run.
     pub(crate) plan: Plan,
 }
 

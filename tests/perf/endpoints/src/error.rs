@@ -13,23 +13,23 @@ pub(crate) enum Error {
     /// The device, or the library below it.
     #[error(transparent)]
     Device(#[from] fi_mlx5::error::Error),
-    /// The device did not do what was posted.
+    /// The device did not execute a posted entry.
     #[error("the device failed: {0}")]
     Failure(#[from] fi_mlx5::lane::Failure),
     /// A process of the benchmark, or the way to it.
     #[error("{what}: {error}")]
     Job {
-        /// What was tried.
+        /// The action that failed.
         what: String,
         /// Why not.
         error: io::Error,
     },
-    /// A process of the benchmark ended early, or said something else than what was waited for.
+    /// A process of the benchmark ended early, or said something else than the awaited word.
     #[error("process {rank} of the benchmark {what}")]
     Member {
         /// Which.
         rank: usize,
-        /// What it did.
+        /// Its wrong action, in words.
         what: String,
     },
     /// The processes of a benchmark do not understand each other.
@@ -50,7 +50,7 @@ pub(crate) enum Error {
         path: PathBuf,
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong there.
+        /// The fault there.
         what: String,
     },
     /// A figure could not be drawn.
@@ -66,7 +66,7 @@ pub(crate) enum Error {
     Wrong(String),
 }
 
-/// What functions here return.
+/// Result of the functions here.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

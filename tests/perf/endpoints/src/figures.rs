@@ -39,13 +39,13 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Bars of one kind.
 struct Panel {
     title: String,
-    /// What stands below the groups.
+    /// The labels below the groups.
     places: Vec<String>,
     /// The series, and their bars: a number for each place that has one.
     series: Vec<(String, Vec<Option<f64>>)>,
 }
 
-/// What is drawn of a row: its series, and its number.
+/// Selects the parts of a row that are drawn: its series, and its number.
 type Look<'a> = (
     &'a str,
     &'a dyn Fn(&Row) -> String,
@@ -252,7 +252,7 @@ fn throughput(rows: &[&Row]) -> Option<Panel> {
     Some(Panel::new(rows, (&title, &series, &millions)))
 }
 
-/// What has to be said below: on which device, and what that means.
+/// Returns the notes below: the device, and its meaning for the numbers.
 fn notes(rows: &[&Row]) -> Vec<String> {
     let devices = distinct(rows.iter().map(|row| row.device.clone()));
     let mut notes = vec![format!("Device: {}.", devices.join("; "))];

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The word by which processes know the benchmark.
 pub(crate) const NAME: &str = "global-array";
 
-/// What is done.
+/// Plan of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     /// The client's endpoints.
@@ -112,7 +112,7 @@ fn serve(member: &mut Member, device: Option<&str>, plan: &Plan) -> Result<Outco
     }
 }
 
-/// What a thread of the client has.
+/// Resources of a thread of the client.
 struct Work<'a> {
     plan: &'a Plan,
     end: &'a End,
@@ -161,7 +161,7 @@ impl Client {
     }
 }
 
-/// What the client's endpoints take.
+/// Returns the usage of the client's endpoints.
 pub(crate) fn endpoints(device: Option<&str>, plan: &Plan) -> Result<Outcome> {
     Ok(Outcome::new(&Client::new(device, plan)?.ends, Vec::new()))
 }
@@ -202,7 +202,7 @@ fn client(member: &mut Member, device: Option<&str>, plan: &Plan) -> Result<Outc
     Ok(Outcome::new(&ends, rates))
 }
 
-/// What all threads did together, round by round, of one kind.
+/// Sums the rates of one kind over all threads, round by round.
 fn sums(all: &[Vec<[f64; 2]>], rounds: usize, kind: usize) -> Vec<f64> {
     let round = |round: usize| all.iter().map(|thread| thread[round][kind]).sum();
     (0..rounds).map(round).collect()

@@ -18,7 +18,7 @@ pub(crate) struct Grid {
     pub(crate) threads: usize,
 }
 
-/// What an element is at the beginning.
+/// Returns the initial value of an element.
 fn first(row: usize, column: usize) -> f64 {
     ((row * 31 + column * 17) % 101) as f64
 }

@@ -105,7 +105,8 @@ fn serve_one(stream: TcpStream, device: Option<&str>) -> Result<()> {
     for rank in first..behind {
         children.start(address, rank, device)?;
     }
-    // Whoever asked closes the connection when it is over, in whatever way; then the rest is ended.
+    // The command closes the connection when the job is over, in whatever way; then the rest is
+    // ended.
     line.clear();
     let _ = reader.read_line(&mut line);
     Ok(())
@@ -210,7 +211,7 @@ fn bring_together(streams: Vec<TcpStream>, plan: &str) -> Result<Vec<String>> {
     }
     let said = conduct(&streams, &receiver);
     if said.is_err() {
-        // Who waits for the others learns that there is nothing to wait for.
+        // A process that waits for the others learns that there is nothing to wait for.
         for stream in &streams {
             let _ = stream.shutdown(Shutdown::Both);
         }
@@ -302,7 +303,7 @@ pub(crate) struct Member {
     pub(crate) rank: usize,
     /// How many there are; the first half are on the first machine.
     pub(crate) size: usize,
-    /// What all are to do.
+    /// The plan of all.
     pub(crate) plan: String,
     stream: TcpStream,
     reader: BufReader<TcpStream>,

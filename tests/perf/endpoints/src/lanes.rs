@@ -22,7 +22,7 @@ use fi_mlx5_defs::endian::Be32;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
-/// What the name of a device in software has in it.
+/// The part of its name that tells a device in software.
 pub(crate) const SOFTWARE: &str = "softhca";
 
 /// The call by which a device in software is told to act; hardware has none.
@@ -149,7 +149,7 @@ impl Ends {
         })
     }
 
-    /// What the process that connects to it has to know: of each lane, its queue pairs.
+    /// Returns the addresses for the process that connects to it: of each lane, its queue pairs.
     pub(crate) fn addresses(&self) -> Vec<Vec<Peer>> {
         let features = *self.contexts[0].features();
         let address = |pair: &QueuePair| Peer {
@@ -201,7 +201,7 @@ impl Ends {
         Ok(keys)
     }
 
-    /// What they take.
+    /// Returns the objects and memory that they take.
     pub(crate) fn usage(&self) -> Usage {
         let policy = self.shape.policy;
         let accounts: Vec<_> = if policy.own_context {
@@ -446,7 +446,8 @@ impl Here<'_> {
 /// Looks at memory before the processor is offered to others.
 const LOOKS: u32 = 1000;
 
-/// What to do between two looks at memory that the device writes: lets a device in software act, and others run.
+/// Lets a device in software act, and others run, between two looks at memory that the device
+/// writes.
 pub(crate) fn pause(looks: &mut u32) -> Result<()> {
     *looks += 1;
     match hook() {

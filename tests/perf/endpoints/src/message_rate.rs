@@ -29,7 +29,7 @@ pub(crate) struct Features {
     pub(crate) blueflame: bool,
 }
 
-/// What is done.
+/// Plan of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     /// The sender's endpoints.
@@ -171,7 +171,7 @@ fn receive(member: &mut Member, device: Option<&str>, plan: &Plan) -> Result<Out
     Ok(Outcome::new(&ends, Vec::new()))
 }
 
-/// What all bytes of the messages of a round are.
+/// Returns the value of all bytes of the messages of a round.
 fn mark(round: usize) -> u8 {
     (round % 255) as u8 + 1
 }
@@ -204,7 +204,7 @@ impl Sender {
     }
 }
 
-/// What the sender's endpoints take.
+/// Returns the usage of the sender's endpoints.
 pub(crate) fn endpoints(device: Option<&str>, plan: &Plan) -> Result<Outcome> {
     Ok(Outcome::new(&Sender::new(device, plan)?.ends, Vec::new()))
 }

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// What `endpoints --help` prints.
+/// The text of `endpoints --help`.
 pub(crate) const HELP: &str = "\
 usage: endpoints message-rate [FIGURE...] [OPTION...]   small RDMA writes of threads that share more and more
        endpoints global-array [OPTION...]               a product of matrices that lie on a server, under each policy
@@ -52,7 +52,7 @@ stencil:
   --steps N             steps of a round (default 100)
 ";
 
-/// What to do.
+/// The action that the command line asks for.
 #[derive(Debug)]
 pub(crate) enum Command {
     /// Print the help.
@@ -78,7 +78,7 @@ pub(crate) enum Bench {
     GlobalArray,
     /// See [`crate::stencil`].
     Stencil,
-    /// What policies take.
+    /// The usage of policies.
     Account,
 }
 
@@ -254,7 +254,7 @@ fn usage(error: lexopt::Error) -> Error {
     Error::Usage(error.to_string())
 }
 
-/// What the words of the command line say.
+/// Parses the words of the command line.
 pub(crate) fn parse(mut parser: Parser) -> Result<Command> {
     let verb = match parser.next().map_err(usage)? {
         Some(Short('h') | Long("help")) => return Ok(Command::Help),

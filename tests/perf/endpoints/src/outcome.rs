@@ -1,20 +1,20 @@
-//! What a process of a benchmark found, on its way to the command.
+//! Results of a process of a benchmark, on their way to the command.
 
 use crate::error::Result;
 use crate::lanes::{Ends, SOFTWARE, hook};
 use crate::usage::Usage;
 use crate::words::{Line, Words};
 
-/// What came of a benchmark in one process.
+/// Result of a benchmark in one process.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outcome {
     /// The device's name.
     device: String,
     /// Whether it is software.
     software: bool,
-    /// Who manages its doorbell pages.
+    /// The name of the regime of its doorbell pages.
     regime: String,
-    /// What the endpoints took.
+    /// The usage of the endpoints.
     pub(crate) usage: Usage,
     /// Messages a second of each round, for each kind of messages.
     pub(crate) rates: Vec<Vec<f64>>,
@@ -60,7 +60,7 @@ impl Outcome {
         })
     }
 
-    /// What the device is called in results.
+    /// Returns the device's name in results.
     pub(crate) fn device(&self) -> String {
         let software = if self.software {
             format!("{SOFTWARE}, ")

@@ -1,20 +1,20 @@
-//! What was found: a row for each configuration, as a table and as tab-separated values.
+//! Results: a row for each configuration, as a table and as tab-separated values.
 
 use crate::error::{Error, Result};
 use crate::usage::{NAMES, Usage};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A configuration and what was found.
+/// A configuration and its results.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
     /// The figure that it belongs to: `scaling`, `share-ctx`, `global-array`, `stencil`, …
     pub(crate) figure: String,
     /// Its place on the figure's horizontal axis: threads, threads to a shared object, a policy, a layout.
     pub(crate) place: String,
-    /// What the endpoints are: a policy, or what sets them apart from the others of the figure.
+    /// The endpoints: a policy, or the words that tell them apart from the others of the figure.
     pub(crate) endpoints: String,
-    /// What was done by them: the features that were used, or the operation.
+    /// Their work: the features that were used, or the operation.
     pub(crate) work: String,
     /// Threads of the machine that the numbers are of.
     pub(crate) threads: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Row {
     pub(crate) device: String,
     /// Whole messages a second, as they are saved: median, least and most of the rounds; none where nothing was sent.
     pub(crate) rate: Option<[u64; 3]>,
-    /// What the endpoints take.
+    /// The usage of the endpoints.
     pub(crate) usage: Usage,
 }
 
@@ -39,7 +39,7 @@ const COLUMNS: [&str; 9] = [
     "rate_max",
 ];
 
-/// What stands in a column without a number.
+/// The text of a column without a number.
 const NONE: &str = "-";
 
 impl Row {

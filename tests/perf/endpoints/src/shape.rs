@@ -28,12 +28,13 @@ pub(crate) struct Shape {
     pub(crate) policy: &'static Policy,
     /// Threads.
     pub(crate) threads: usize,
-    /// What they share.
+    /// The objects that they share.
     pub(crate) ways: Ways,
 }
 
 impl Shape {
-    /// What a policy makes of so many threads: one context, unless each is to have its own, and a lane for each, unless all are one.
+    /// Returns the shape of a policy for so many threads: one context, unless each is to have its
+    /// own, and a lane for each, unless all are one.
     pub(crate) fn of_policy(policy: &'static Policy, threads: usize) -> Self {
         let pair = if policy.one_lane { threads } else { 1 };
         let ways = Ways {

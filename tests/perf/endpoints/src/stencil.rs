@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// The word by which processes know the benchmark.
 pub(crate) const NAME: &str = "stencil";
 
-/// What is done.
+/// Plan of the benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     /// The endpoints of each process.
@@ -118,7 +118,7 @@ struct Process {
     /// Each lane's keys, the local and the remote one.
     keys: Vec<(u32, u32)>,
     places: Places,
-    /// What they use. Last, because the regions of the endpoints are on it.
+    /// The memory that they use. Last, because the regions of the endpoints are on it.
     memory: Memory,
 }
 
@@ -148,7 +148,7 @@ impl Process {
     }
 }
 
-/// What the endpoints of so many processes take.
+/// Returns the usage of the endpoints of so many processes.
 pub(crate) fn endpoints(device: Option<&str>, plan: &Plan, processes: usize) -> Result<Outcome> {
     let all: Vec<Process> = (0..processes)
         .map(|_| Process::new(device, plan))
@@ -252,7 +252,7 @@ fn verify(plan: &Plan, rank: usize, size: usize, part: &[f64]) -> Result<()> {
     }
 }
 
-/// What a thread has.
+/// Resources of a thread.
 struct Work<'a> {
     plan: &'a Plan,
     grid: Grid,
@@ -312,7 +312,7 @@ impl Work<'_> {
             .store(places.step_departure(self.thread), number);
         let mut last = [None; 2];
         for side in SIDES {
-            // What leaves to the left arrives from the right.
+            // An edge that leaves to the left arrives from the right.
             let from = 1 - side;
             for row in self.grid.rows_of(self.thread) {
                 let to = places.arrival(from, (number % 2) as usize, row);

@@ -5,7 +5,7 @@ use crate::results::Row;
 use crate::usage::Usage;
 use std::fmt::Write as _;
 
-/// What has a table, its title, and the number.
+/// A table of one kind of object: its title, and the number.
 type Kind = (&'static str, fn(&Usage) -> u64);
 
 /// The tables.

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a thread knows of the others.
+/// A thread's number among those that begin together, and their barrier.
 pub(crate) struct Team<'a> {
     /// Which one it is.
     pub(crate) thread: usize,

@@ -2,7 +2,7 @@
 //!
 //! The elements are small integers, so that every order of additions gives the same bits.
 
-/// What a matrix holds at the beginning.
+/// The factor that gives a matrix its elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Factor {
     /// The first factor.

@@ -1,4 +1,4 @@
-//! What endpoints take.
+//! Usage of endpoints: their objects and memory.
 
 use crate::error::Result;
 use crate::words::{Line, Words};
@@ -75,7 +75,7 @@ impl Usage {
         ]
     }
 
-    /// What [`Usage::numbers`] gave.
+    /// Returns the usage of which [`Usage::numbers`] gave these numbers.
     pub(crate) fn of_numbers(numbers: [u64; NAMES.len()]) -> Self {
         let [
             contexts,

@@ -1,4 +1,4 @@
-//! What processes of a benchmark tell each other: one line of `key=value` words.
+//! Messages between the processes of a benchmark: one line of `key=value` words each.
 
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;

@@ -38,8 +38,8 @@ fn rows(directory: &Directory, name: &str) -> Vec<Row> {
         .collect()
 }
 
-/// What section VI of the paper says that a policy takes for so many threads: contexts, queue pairs, completion queues, pages.
-/// Nothing of policies that the paper does not have.
+/// Returns a policy's usage for so many threads as section VI of the paper has it: contexts, queue
+/// pairs, completion queues, pages. `None` for policies that the paper does not have.
 fn of_paper(policy: &str, threads: u64) -> Option<[u64; 4]> {
     let counts = match policy {
         "mpi-everywhere" => [threads, threads, threads, 8 * threads],
@@ -122,7 +122,8 @@ fn results_of_two_regimes_are_two_figures() {
     );
 }
 
-/// What the endpoints of a figure of the message rate take for 16 threads in the legacy regime.
+/// Returns the usage of the endpoints of a figure of the message rate for 16 threads in the legacy
+/// regime.
 fn of_figure(row: &Row) -> [u64; 4] {
     let place = row.text("place");
     let number = place

@@ -1,7 +1,9 @@
 //! Instructions of x86-64 that store: as many as code that rings doorbells is made of.
 //!
-//! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2 (formats), 4 to 6 (MOV and its kin).
-//! What reads the register before it writes (XCHG, ADD), what masks, and what pushes is not among them.
+//! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2
+//! (formats), 4 to 6 (MOV and its kin).
+//! Instructions that read the register before they write (XCHG, ADD), that mask, or that push are
+//! not among them.
 
 /// An instruction that stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +14,7 @@ pub(crate) struct Instruction {
     pub(crate) target: Target,
     /// Bytes that it stores; of one element for [`Source::String`].
     pub(crate) size: usize,
-    /// What it stores.
+    /// Source of the bytes that it stores.
     pub(crate) source: Source,
 }
 
@@ -31,7 +33,7 @@ pub(crate) struct Target {
     pub(crate) narrow: bool,
 }
 
-/// What is stored.
+/// Source of the bytes that are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A general register, shifted right by some bits; its bytes in reverse if `swapped`.
@@ -65,7 +67,7 @@ struct Prefixes {
     rex: bool,
     /// 64 bits.
     wide: bool,
-    /// What is added to the numbers of registers: in the field `reg`, as index, as base.
+    /// Numbers added to those of registers: in the field `reg`, as index, as base.
     reg: u8,
     index: u8,
     base: u8,

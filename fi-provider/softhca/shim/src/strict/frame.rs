@@ -148,7 +148,7 @@ impl<'a> Frame<'a> {
                 .component(MORE_ZMM)
                 .map(|from| from + 64 * (register - 16) + at),
         };
-        // What is not in the frame has its initial value, 0.
+        // A byte that is not in the frame has its initial value, 0.
         offset.map_or(0, |offset| self.state_byte(offset))
     }
 

@@ -1,7 +1,7 @@
 //! In strict mode the device hears of memory that is going to be unmapped, moved or emptied: hardware knows the pages that were
 //! there when memory was registered, and would go on with those.
 //!
-//! What the C library does for itself, in `free`, goes by here not.
+//! Calls that the C library makes for itself, in `free`, do not go by here.
 
 use super::{is_wanted, keeping_errno};
 use crate::device;

@@ -24,7 +24,7 @@ pub(crate) fn is_wanted() -> bool {
     })
 }
 
-/// What calls need: the program goes on with the errno that it had.
+/// Keeps errno over `act`: the program goes on with the errno that it had.
 fn keeping_errno<T>(act: impl FnOnce() -> T) -> T {
     // SAFETY: the C library gives a valid pointer to the calling thread's own errno.
     let errno = unsafe { *libc::__errno_location() };

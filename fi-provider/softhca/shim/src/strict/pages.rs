@@ -29,7 +29,8 @@ impl Watched {
     }
 }
 
-/// What one process knows. A child of fork makes its own: the parent's locks may be held by threads that the child does not have.
+/// Doorbell pages that one process knows. A child of fork makes its own: the parent's locks may be
+/// held by threads that the child does not have.
 struct Pages {
     process: i32,
     watched: Mutex<Vec<Watched>>,

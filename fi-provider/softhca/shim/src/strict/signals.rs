@@ -17,7 +17,8 @@ const FORBIDDEN: c_int = 2;
 /// SIGSEGV in a set.
 const SEGV: u64 = 1 << (libc::SIGSEGV - 1);
 
-/// The program's action; null is the default one. What is replaced is not freed: a handler may be reading it.
+/// The program's action; null is the default one. A replaced action is not freed: a handler may be
+/// reading it.
 static ACTION: AtomicPtr<libc::sigaction> = AtomicPtr::new(null_mut());
 
 /// The process that the handler is installed in; 0 when there is none. A child of vfork, which has the parent's memory and its own

@@ -124,7 +124,7 @@ static void kill_one(unsigned who)
 	kill(workers[who], SIGKILL);
 }
 
-/* What happens in a round besides work: at random moments, in order of time. */
+/* Disturbs a round besides its work: at random moments, in order of time. */
 static unsigned disturb(uint64_t *random, double length, int round)
 {
 	unsigned kills = draw(random) % 5, killed = 0;

@@ -1,9 +1,11 @@
 /*
- * What the workers and the referee of the soak share: the board, the windows, and the model of what a window must hold.
+ * Parts that the workers and the referee of the soak share: the board, the windows, and the model
+ * of the contents that a window must hold.
  *
- * Each worker has a window. In it every worker, the owner included, has a share of SLOTS slots. Write number n of a worker goes to
- * slot n % SLOTS of its share, from the slot's start, with a length that follows from n. Each 8-byte word of it names the
- * write and has a check sum, so that whoever looks can tell of each word which write it is of, and whether it is whole.
+ * Each worker has a window. In it every worker, the owner included, has a share of SLOTS slots.
+ * Write number n of a worker goes to slot n % SLOTS of its share, from the slot's start, with a
+ * length that follows from n. Each 8-byte word of it names the write and has a check sum, so that a
+ * reader can tell of each word which write it is of, and whether it is whole.
  */
 #ifndef SOAK_H
 #define SOAK_H
@@ -33,7 +35,10 @@ struct address {
 	uint16_t lid;
 };
 
-/* What one worker did to another: issued is counted before it is posted, acknowledged after its completion was polled. */
+/*
+ * Counts of the operations of one worker on another: issued is counted before it is posted,
+ * acknowledged after its completion was polled.
+ */
 struct account {
 	_Atomic uint64_t adds, adds_acknowledged;
 	_Atomic uint64_t swaps, swaps_acknowledged; /* attempts, and those that are known to have swapped */

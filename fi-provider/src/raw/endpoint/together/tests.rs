@@ -369,7 +369,7 @@ fn words_that_make_no_sense_move_nothing() {
     const LEN: usize = 1 << 20;
     let good =
         |there: u64, words: u64, turn: u32| [READABLE, 0, LEN as u64, there, words, turn.into()];
-    // What is changed, and whether the ring is closed for it.
+    // Changes of the words, and whether the ring is closed for each.
     type Change = fn(&mut [u64; 6]);
     let cases: [(Change, bool); 9] = [
         (|words| words[0] = 77, false),

@@ -1,8 +1,8 @@
 //! The far part over a lane of an mlx5 device.
 //!
-//! What one entry does from and into registered memory is in `one_entry`; `transfer` and `atomic`
-//! go on where that declines, and say why an operation is refused; `blocks` has many blocks at a
-//! time, `order` fence and quiet, and `reach` finds the memory of peers.
+//! Operations of one WQE from and into registered memory are in `one_entry`; `transfer` and
+//! `atomic` go on where that declines, and say why an operation is refused; `blocks` has many
+//! blocks at a time, `order` fence and quiet, and `reach` finds the memory of peers.
 
 #![expect(
     unsafe_code,

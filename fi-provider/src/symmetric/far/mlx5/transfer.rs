@@ -245,7 +245,7 @@ impl Mlx5 {
             let mut piece = loop {
                 match self.gate().try_claim_piece(length) {
                     Some(piece) => break piece,
-                    // Who waits for others' pieces has none of its own: those may wait, too.
+                    // A reader that waits for others' pieces has none: those may wait, too.
                     None if count == 0 => self.lane().wait_for_others()?,
                     None => {
                         take_out(&mut under_way[first % PIECES])?;

@@ -403,7 +403,7 @@ fn by_digits(count: usize) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
 
-    /// What libshmem itself takes, as tests/run counts it.
+    /// Expects the exchanges that libshmem itself takes, as tests/run counts them.
     #[test]
     fn a_start_has_so_many_exchanges() {
         for (shape, exchanges) in [("2,2,dc", 5), ("2,2,libfabric", 8)] {
