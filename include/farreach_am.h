@@ -142,6 +142,7 @@ enum {
 #define farreach_am_try_atomic farreach_am_try_atomic_threads
 #define farreach_am_device_atomic farreach_am_device_atomic_threads
 #define farreach_am_device_add farreach_am_device_add_threads
+#define farreach_am_device_fetch_add farreach_am_device_fetch_add_threads
 #define farreach_am_try_device_atomic farreach_am_try_device_atomic_threads
 #endif
 
@@ -281,10 +282,14 @@ FARREACH_AM_DIRECT
 int farreach_am_device_atomic(farreach_am_t *am, uint32_t rank, uint64_t to, int operation, int type,
                               uint64_t operand, uint64_t comparand, void *result, uint64_t *done);
 
-/* Does as farreach_am_device_atomic with FARREACH_AM_ADD and FARREACH_AM_U64, by fewer instructions. */
+/* Do as farreach_am_device_atomic with FARREACH_AM_ADD and FARREACH_AM_U64, by fewer instructions: without
+ * a result, and with one, which stands where GASNet-EX's functions have theirs. */
 FARREACH_AM_DIRECT
 int farreach_am_device_add(farreach_am_t *am, uint32_t rank, uint64_t to, uint64_t operand,
-                           void *result, uint64_t *done);
+                           uint64_t *done);
+FARREACH_AM_DIRECT
+int farreach_am_device_fetch_add(farreach_am_t *am, void *result, uint32_t rank, uint64_t to,
+                                 uint64_t operand, uint64_t *done);
 
 /* Do as the functions without try_ where nothing has to wait. Return FARREACH_AM_EAGAIN, and have done
  * nothing, where there is no room, or another thread uses the engine: a later call may succeed, after

@@ -26,7 +26,8 @@ static void start(int tries, uint32_t to, uint64_t at, int operation, int type, 
 {
     int code = FARREACH_AM_EAGAIN;
     if (!tries && operation == FARREACH_AM_ADD && type == FARREACH_AM_U64)
-        code = farreach_am_device_add(am, to, at, operand, result, &done);
+        code = result ? farreach_am_device_fetch_add(am, result, to, at, operand, &done)
+                      : farreach_am_device_add(am, to, at, operand, &done);
     while (code == FARREACH_AM_EAGAIN) {
         code = tries ? farreach_am_try_device_atomic(am, to, at, operation, type, operand, comparand,
                                                      result, &done)
@@ -63,7 +64,7 @@ static void add_up(const uint64_t regions[])
             start(i % 2, to, regions[to] + 12, FARREACH_AM_ADD, FARREACH_AM_I32, (uint32_t)-1, 0, NULL);
         }
         wait_for_all();
-        // What one process finds grows.
+        // One process finds growing values.
         for (int i = 1; i < ROUNDS; i++)
             CHECK(i % 5 == 0 || (i - 1) % 5 == 0 || found[i] > found[i - 1]);
     }

@@ -137,7 +137,9 @@ IN_TURNS(get, FETCHES, farreach_am_get(n, 1, &found, to, sizeof found, &ended))
 IN_TURNS(fetch_add, FETCHES,
          farreach_am_atomic(n, 1, to, FARREACH_AM_ADD, FARREACH_AM_U64, 1, 0, &found, &ended))
 
-IN_TURNS(device_add, FETCHES, farreach_am_device_add(n, 1, to, 1, &found, &ended))
+IN_TURNS(device_add, FETCHES, farreach_am_device_add(n, 1, to, 1, &ended))
+
+IN_TURNS(device_fetch_add, FETCHES, farreach_am_device_fetch_add(n, &found, 1, to, 1, &ended))
 
 /* Sends a request, and has the software device bring it there. */
 static inline void send_to(uint8_t handler) {
@@ -176,7 +178,8 @@ static const struct row {
     ROW("farreach_am_get 8 B", BOTH, get),
     /* Over a device the peer's process does it, and the count depends on its turns. */
     ROW("farreach_am_atomic, fetch-add 8 B", ON_NODE, fetch_add),
-    ROW("farreach_am_device_add, fetch-add 8 B", OVER_DEVICE, device_add),
+    ROW("farreach_am_device_add", OVER_DEVICE, device_add),
+    ROW("farreach_am_device_fetch_add", OVER_DEVICE, device_fetch_add),
 };
 
 int main(int argc, char **argv) {

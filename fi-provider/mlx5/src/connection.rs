@@ -131,7 +131,9 @@ impl Connection {
         let (queue, at, there) = unsafe { self.enter(|| Some(there)) }?;
         queue.unfenced.set(true);
         // SAFETY: the lane is alive, and with it the record, which this thread alone writes.
-        let control = control(queue, unsafe { next_place(queue.record) } ^ OTHER);
+        let control = control(queue, unsafe { next_place(queue.record) });
+        // In a vector register, where the rest of it is.
+        let control = combine(now(control), unit(OTHER, 0));
         let LocalWord(data) = local(at);
         // The register gets whole blocks; what fills up this one is of no account.
         // SAFETY: the block is free, and the lane this thread's.
@@ -159,7 +161,9 @@ impl Connection {
         let (queue, at, there) = unsafe { self.enter(|| Some(there)) }?;
         queue.unfenced.set(true);
         // SAFETY: the lane is alive, and with it the record, which this thread alone writes.
-        let control = control(queue, unsafe { next_place(queue.record) } ^ other);
+        let control = control(queue, unsafe { next_place(queue.record) });
+        // In a vector register, where the rest of it is.
+        let control = combine(now(control), unit(other, 0));
         let [low, high] = atomic.operands[0];
         let entry = [control, there.0, unit(low, high), local(at).0];
         // SAFETY: the block is free, and the lane this thread's.

@@ -5,7 +5,7 @@
     reason = "comments of the assembler's, to hold the compiler"
 )]
 
-use crate::unit::{Unit, lows, unit};
+use crate::unit::{Unit, before, lows, unit};
 use fi_mlx5_defs::endian::{Be32, Be64};
 use fi_mlx5_defs::wqe::CompactAddress;
 
@@ -80,6 +80,19 @@ impl Key {
     }
 }
 
+/// A remote key that many segments have, as the second word of one, in memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct RemoteKey(u64);
+
+impl RemoteKey {
+    /// Returns this key as a word.
+    #[must_use]
+    pub const fn new(key: u32) -> Self {
+        Self(Be32::new(key).raw() as u64)
+    }
+}
+
 /// A remote address segment.
 #[derive(Clone, Copy)]
 pub struct Segment(pub(crate) Unit);
@@ -89,6 +102,12 @@ impl Segment {
     #[inline(always)]
     pub fn new(address: u64, key: Be32) -> Self {
         Self(unit(Be64::new(address).raw(), key.raw().into()))
+    }
+
+    /// The same, under a key that is read from memory into its place.
+    #[inline(always)]
+    pub fn to(address: u64, key: &RemoteKey) -> Self {
+        Self(before(Be64::new(address).raw(), &key.0))
     }
 
     /// The same, under a key that one of several paths has made.

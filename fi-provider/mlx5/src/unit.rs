@@ -39,6 +39,22 @@ pub(crate) fn twelve(first: u32, behind: u64) -> Unit {
     unit(u64::from(first) | behind << 32, behind >> 32)
 }
 
+/// The unit of a word and another behind it, which one instruction reads into its place.
+#[inline(always)]
+pub(crate) fn before(low: u64, high: &u64) -> Unit {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE2 is part of x86-64; a word of any bits is read as one of floating point.
+    unsafe {
+        use core::arch::x86_64::{
+            _mm_castpd_si128, _mm_castsi128_pd, _mm_cvtsi64_si128, _mm_loadh_pd,
+        };
+        let low = _mm_castsi128_pd(_mm_cvtsi64_si128(low.cast_signed()));
+        _mm_castpd_si128(_mm_loadh_pd(low, std::ptr::from_ref(high).cast()))
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    unit(low, *high)
+}
+
 /// The exclusive or of two units.
 #[inline(always)]
 pub(crate) fn combine(one: Unit, other: Unit) -> Unit {

@@ -1,4 +1,4 @@
-//! What a region allows, and how its bytes are named.
+//! Rights of a region, and how its bytes are named.
 
 /// The accesses that a region allows to peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +17,13 @@ impl Rights {
     /// Peers may do atomic operations: alone for those whose peers want no result of them.
     pub const ATOMIC: Self = Self(4);
 
-    /// How many rights there are.
-    pub(crate) const MANY: usize = 3;
+    /// Sets of the rights to read, write, and do atomic operations.
+    pub(crate) const SETS: usize = 8;
 
-    /// The number of one right.
+    /// Returns the number of these rights among such sets.
     #[inline(always)]
     pub(crate) const fn index(self) -> usize {
-        self.0.trailing_zeros() as usize % Self::MANY
+        self.0 as usize % Self::SETS
     }
 
     /// Whether these include all of the other ones.
@@ -33,7 +33,8 @@ impl Rights {
 
     /// Both together.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    #[inline]
+    pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }

@@ -45,16 +45,24 @@ gasnete_update_t gasnete_update_of(const gasneti_op_idx_t op, uint64_t one, uint
   return update;
 }
 
-/* By whom operations of a domain are done. */
-typedef enum { GASNETE_BY_PROCESSORS, GASNETE_BY_DEVICES } gasnete_by_t;
+/* By whom operations of a domain are done; the last where its team is that of all processes, so that
+ * ranks are the job's. */
+typedef enum {
+  GASNETE_BY_PROCESSORS,
+  GASNETE_BY_DEVICES,
+  GASNETE_BY_DEVICES_OF_ALL
+} gasnete_by_t;
 
 /* Starts an operation. Returns FARREACH_AM_DONE, FARREACH_AM_OK, or, where flags have
  * GEX_FLAG_IMMEDIATE, FARREACH_AM_EAGAIN: it would wait, and is not started. */
 GASNETI_INLINE(gasnete_start_update)
-int gasnete_start_update(const gasnete_by_t by, gasneti_AD_t ad, gex_Rank_t rank, void *to,
-                         int type, gasnete_update_t update, void *result, gex_Flags_t flags,
-                         farreach_am_completion_t *done) {
-  gex_Rank_t jobrank = gasnete_ratomic_jobrank(gasnete_ratomic_i_tm(ad, flags), rank, flags);
+int gasnete_start_update(const gasnete_by_t by, const gasneti_op_idx_t op, gasneti_AD_t ad,
+                         gex_Rank_t rank, void *to, int type, gasnete_update_t update,
+                         void *result, gex_Flags_t flags, farreach_am_completion_t *done) {
+  const gex_Rank_t jobrank =
+    by == GASNETE_BY_DEVICES_OF_ALL
+      ? rank
+      : gasnete_ratomic_jobrank(gasnete_ratomic_i_tm(ad, flags), rank, flags);
   if (flags & GEX_FLAG_AD_REL) gasneti_sync_writes();
   const uint64_t there = (uint64_t)(uintptr_t)to;
   const int tries = (flags & GEX_FLAG_IMMEDIATE) != 0;
@@ -65,17 +73,21 @@ int gasnete_start_update(const gasnete_by_t by, gasneti_AD_t ad, gex_Rank_t rank
            result, calls)
   if (by == GASNETE_BY_PROCESSORS) {
     started = tries ? START(farreach_am_try_atomic) : START(farreach_am_atomic);
-  } else if (tries) {
+  } else if_pf (tries) {
     started = START(farreach_am_try_device_atomic);
-  } else if (update.operation == FARREACH_AM_ADD &&
-             (type == FARREACH_AM_I64 || type == FARREACH_AM_U64)) {
-    started = farreach_am_device_add(gasnetc_am, jobrank, there, update.operand, result, calls);
-  } else {
+  } else if (update.operation != FARREACH_AM_ADD ||
+             (type != FARREACH_AM_I64 && type != FARREACH_AM_U64)) {
     started = START(farreach_am_device_atomic);
+  } else if (gasneti_op_fetch((gex_OP_t)1 << op)) {
+    started =
+      farreach_am_device_fetch_add(gasnetc_am, result, jobrank, there, update.operand, calls);
+  } else {
+    started = farreach_am_device_add(gasnetc_am, jobrank, there, update.operand, calls);
   }
 #undef START
-  if_pt (started == FARREACH_AM_OK || started == FARREACH_AM_EAGAIN) return started;
-  GASNETC_CHECK(by == GASNETE_BY_DEVICES ? "farreach_am_device_atomic" : "farreach_am_atomic",
+  if_pt (started == FARREACH_AM_OK) return started;
+  if (started == FARREACH_AM_EAGAIN) return started;
+  GASNETC_CHECK(by == GASNETE_BY_PROCESSORS ? "farreach_am_atomic" : "farreach_am_device_atomic",
                 started);
   if (started == FARREACH_AM_DONE && (flags & GEX_FLAG_AD_ACQ)) gasneti_sync_reads();
   return started;
@@ -87,7 +99,7 @@ gex_Event_t gasnete_update_nb(const gasnete_by_t by, const gasneti_op_idx_t op, 
                               uint64_t two, void *result, gex_Flags_t flags GASNETI_THREAD_FARG) {
   gasnete_eop_t *eop = gasnete_eop_new(GASNETI_MYTHREAD);
   gasnete_update_t update = gasnete_update_of(op, one, two);
-  int started = gasnete_start_update(by, ad, rank, to, type, update, result, flags, &eop->done);
+  int started = gasnete_start_update(by, op, ad, rank, to, type, update, result, flags, &eop->done);
   if (started == FARREACH_AM_OK) return (gex_Event_t)eop;
   GASNETE_EOP_MARKDONE(eop);
   gasnete_eop_free(eop GASNETI_THREAD_PASS);
@@ -104,7 +116,7 @@ int gasnete_update_nbi(const gasnete_by_t by, const gasneti_op_idx_t op, int typ
   int started;
 #define START(what) do {                                                                        \
     iop->initiated_##what##_cnt++;                                                              \
-    started = gasnete_start_update(by, ad, rank, to, type, update, result, flags,               \
+    started = gasnete_start_update(by, op, ad, rank, to, type, update, result, flags,           \
                                    &iop->what##_done);                                          \
     if (started != FARREACH_AM_OK) iop->initiated_##what##_cnt--;                               \
   } while (0)
@@ -150,7 +162,8 @@ int gasnete_update_nbi(const gasnete_by_t by, const gasneti_op_idx_t op, int typ
     GASNETE_RATOMIC_FN_TBL_INIT(gasnete_##which##dt, dt);
 #define TABLES(dt, type)                                     \
   TABLE(GASNETE_BY_PROCESSORS, of_processors, dt, type)      \
-  TABLE(GASNETE_BY_DEVICES, of_devices, dt, type)
+  TABLE(GASNETE_BY_DEVICES, of_devices, dt, type)            \
+  TABLE(GASNETE_BY_DEVICES_OF_ALL, of_all_devices, dt, type)
 
 TABLES(_gex_dt_I32, FARREACH_AM_I32)
 TABLES(_gex_dt_U32, FARREACH_AM_U32)
@@ -192,13 +205,14 @@ static int gasnete_is_one_nbrhd(gasneti_TM_t tm) {
 }
 
 extern void gasnete_farreach_ad_init(gasneti_AD_t ad) {
-  void *tables[2] = { NULL, NULL };
+  void *tables[3] = { NULL, NULL, NULL };
   int type = 0;
 #define CASE(dt)                                                                      \
   case GEX_DT_##dt:                                                                   \
     type = FARREACH_AM_##dt;                                                          \
     tables[GASNETE_BY_PROCESSORS] = &gasnete_of_processors_gex_dt_##dt##_table;       \
     tables[GASNETE_BY_DEVICES] = &gasnete_of_devices_gex_dt_##dt##_table;             \
+    tables[GASNETE_BY_DEVICES_OF_ALL] = &gasnete_of_all_devices_gex_dt_##dt##_table;  \
     break;
   switch (ad->_dt) {
     CASE(I32) CASE(U32) CASE(I64) CASE(U64)
@@ -212,8 +226,11 @@ extern void gasnete_farreach_ad_init(gasneti_AD_t ad) {
     }
     return;
   }
-  ad->_fn_tbl = (gasnete_ratomic_fn_tbl_t)tables[
-    gasnete_devices_do(ad, type) ? GASNETE_BY_DEVICES : GASNETE_BY_PROCESSORS];
+  gasnete_by_t by = GASNETE_BY_PROCESSORS;
+  if (gasnete_devices_do(ad, type)) {
+    by = gasneti_is_tm0(ad->_tm) ? GASNETE_BY_DEVICES_OF_ALL : GASNETE_BY_DEVICES;
+  }
+  ad->_fn_tbl = (gasnete_ratomic_fn_tbl_t)tables[by];
   ad->_tools_safe = 0;
   ad->_is_ref = 0;
 }

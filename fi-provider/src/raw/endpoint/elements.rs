@@ -40,17 +40,20 @@ pub struct OneWord<'a> {
 }
 
 impl OneWord<'_> {
-    /// The word's distance from the region's first byte, where the operation is allowed.
+    /// Returns the rights that the operation asks for.
+    #[inline(always)]
+    fn rights(&self) -> Rights {
+        match self.operation {
+            Atomic::Read => Rights::READ,
+            _ if self.found.is_null() => Rights::ATOMIC,
+            _ => Rights::READ.and(Rights::ATOMIC),
+        }
+    }
+
+    /// Returns the word's distance from the region's first byte, where the operation is allowed.
     #[inline(always)]
     fn find(&self) -> Option<usize> {
-        let find = |right| self.region.find(self.address, self.bytes, right);
-        if self.operation == Atomic::Read {
-            return find(Rights::READ);
-        }
-        if !self.found.is_null() {
-            find(Rights::READ)?;
-        }
-        find(Rights::ATOMIC)
+        self.region.find(self.address, self.bytes, self.rights())
     }
 
     /// Looks whether the operation is allowed.
@@ -58,25 +61,13 @@ impl OneWord<'_> {
     /// # Errors
     /// As [`Endpoint::write`].
     pub(super) fn check(&self) -> Result<(), Error> {
-        let check = |right| self.region.check(self.address, self.bytes, right);
-        if self.operation == Atomic::Read {
-            return check(Rights::READ);
-        }
-        if !self.found.is_null() {
-            check(Rights::READ)?;
-        }
-        check(Rights::ATOMIC)
+        self.region.check(self.address, self.bytes, self.rights())
     }
 
-    /// Whether the operation is allowed, for a word of 8 bytes.
+    /// Returns whether the operation is allowed, for a word of 8 bytes.
     #[inline(always)]
     fn has_word(&self) -> bool {
-        let right = match self.operation {
-            Atomic::Read => Rights::READ,
-            _ => Rights::ATOMIC,
-        };
-        (self.found.is_null() || self.region.gives(Rights::READ))
-            && self.region.find_word(self.address, right).is_some()
+        self.region.find_word(self.address, self.rights()).is_some()
     }
 }
 
@@ -313,14 +304,14 @@ impl Endpoint {
         let (region, bytes) = (one.region, size_of::<u64>());
         let (found, mark) = self.place_of(one);
         // A region that is updated in line keeps the alignment of addresses.
-        let is_aligned = (one.address as usize | found.addr()).is_multiple_of(bytes);
+        let is_aligned = one.address.is_multiple_of(bytes as u64);
         if one.bytes != bytes || !is_aligned || !one.has_word() {
             return false;
         }
         let (operand, comparand) = one.operands;
         let word = (one.address, amo(one.operation, operand, comparand));
         // SAFETY: the link, which the region holds, has the path, posts by which are in line; `found`
-        // has room for the word until the operation is reported, aligned. The word was found, so that the
+        // has room for the word until the operation is reported. The word was found, so that the
         // region is open.
         unsafe {
             let path = &*region.updated_in_line;

@@ -8,7 +8,7 @@ use crate::raw::far::mark::Follows;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::UNCOUNTED;
 use crate::raw::region::{Access, Beyond, Found, Rights, State as RegionState};
-use fi_mlx5_defs::endian::Be32;
+use fi_mlx5::remote::RemoteKey;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,13 +17,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct RemoteRegion {
     pub(crate) found: Found,
     /// Its key for the device, as entries have it.
-    pub(crate) device_key: Be32,
+    pub(crate) device_key: RemoteKey,
     /// How many addresses from its first byte on are those of words of 8 bytes that lie in it.
     pub(super) words: u64,
     /// The same of those whose addresses are aligned to 8 bytes; 0 where the words are not then.
     pub(super) aligned_words: u64,
-    /// For each right the state in which it is given: that which was found, or none that comes.
-    pub(super) given_in: [RegionState; Rights::MANY],
+    /// For each set of rights the state in which they are given: that which was found, or none that
+    /// comes.
+    pub(super) given_in: [RegionState; Rights::SETS],
     /// Tells whether the region is as it was found.
     pub(super) state: *const AtomicU64,
     /// That word, where the peer's is not mapped.
@@ -63,7 +64,7 @@ impl RemoteRegion {
         };
         let region = Self {
             given_in: found.state.given_in(),
-            device_key: Be32::new(found.device_key),
+            device_key: RemoteKey::new(found.device_key),
             words: found.words(),
             aligned_words: found.aligned_words(),
             found,
@@ -165,8 +166,8 @@ impl RemoteRegion {
         (found.base, found.start) = (address, address);
         (found.len, found.device_key) = (size_of::<u64>() as u64, found.counts_key);
         let region = Self {
-            given_in: [self.found.state; Rights::MANY],
-            device_key: Be32::new(found.device_key),
+            given_in: [self.found.state; Rights::SETS],
+            device_key: RemoteKey::new(found.device_key),
             words: found.words(),
             aligned_words: found.aligned_words(),
             found,
@@ -261,10 +262,10 @@ impl RemoteRegion {
         unsafe { (*self.state).load(Ordering::Relaxed) }
     }
 
-    /// Whether it gives a right now.
+    /// Whether it gives rights now.
     #[inline(always)]
-    pub(crate) fn gives(&self, right: Rights) -> bool {
-        self.given_in[right.index()].is(self.state())
+    pub(crate) fn gives(&self, rights: Rights) -> bool {
+        self.given_in[rights.index()].is(self.state())
     }
 
     /// The distance from the first byte of a range that may be accessed in this way, and need not be

@@ -24,7 +24,7 @@ use crate::raw::far::lane::Lane;
 use crate::raw::far::mark::Follows;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Rights};
-use fi_mlx5_defs::endian::Be32;
+use fi_mlx5::remote::RemoteKey;
 pub use fi_shm::foreign::Write as KernelWrite;
 use fi_shm::{copy, order};
 use std::rc::Rc;
@@ -104,7 +104,7 @@ impl Endpoint {
         };
         let region = RemoteRegion {
             given_in: found.state.given_in(),
-            device_key: Be32::new(found.device_key),
+            device_key: RemoteKey::new(found.device_key),
             words: found.words(),
             aligned_words: found.aligned_words(),
             found,

@@ -14,10 +14,9 @@ use crate::raw::region::Beyond;
 use fi_mlx5::connection::Connection;
 use fi_mlx5::lane::{self, Failure};
 use fi_mlx5::queue::Place;
-use fi_mlx5::remote::{Segment, Vector};
+use fi_mlx5::remote::{RemoteKey, Segment, Vector};
 use fi_mlx5::route::Route;
 use fi_mlx5::short::There;
-use fi_mlx5_defs::endian::Be32;
 use fi_shm::copy;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -154,9 +153,9 @@ impl FarPath {
 
     /// The peer's memory at an address, under a key of its device, for posts in line.
     #[inline(always)]
-    pub(crate) fn there(&self, address: u64, key: Be32) -> There<'_> {
+    pub(crate) fn there(&self, address: u64, key: &RemoteKey) -> There<'_> {
         There {
-            segment: Segment::new(address, key),
+            segment: Segment::to(address, key),
             vector: &self.to_memory,
             place: self.place,
         }

@@ -76,7 +76,7 @@ impl Endpoint {
             return false;
         }
         let mark = Mark::WRITE.of(report, region.follows);
-        let there = || Some(Segment::new(address, region.device_key));
+        let there = || Some(Segment::to(address, &region.device_key));
         // SAFETY: the source holds 8 bytes, and posts by the path are in line by connected queues.
         unsafe { self.write_word_there(path, there, source, (mark, report)) }
     }
@@ -102,7 +102,7 @@ impl Endpoint {
             return false;
         }
         let mark = Mark::WRITE.of(report, follows);
-        let there = || is_there().then(|| Segment::new(address, region.device_key));
+        let there = || is_there().then(|| Segment::to(address, &region.device_key));
         // SAFETY: the source holds 8 bytes, and posts by the path are in line by connected queues.
         // The path is this endpoint's, as the endpoint has found the region by it, and its peer is
         // there, or the region would be closed (`FarPath::note_end`).
@@ -149,7 +149,7 @@ impl Endpoint {
     ) -> bool {
         // SAFETY: the operand has 8 bytes.
         let word = || unsafe { operand.cast::<u64>().read_unaligned() };
-        let there = || is_there().then(|| Segment::new(address, region.device_key));
+        let there = || is_there().then(|| Segment::to(address, &region.device_key));
         // SAFETY: posts by the path are in line by connected queues; the lane is alive and used by
         // this thread alone. The path is open to this endpoint, as in `write_known_word`.
         let posted = unsafe { path.connection().add(word, there) };
@@ -181,7 +181,7 @@ impl Endpoint {
             return false;
         }
         let block = path.next_block();
-        let there = path.there(address, region.device_key);
+        let there = path.there(address, &region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the source holds the bytes.
         if !unsafe { path.memory.write_guarded(source, len, there) } {
@@ -227,10 +227,11 @@ impl Endpoint {
         report: R,
     ) -> bool {
         let bytes = size_of::<u64>() as u32;
-        let Some(words) = path.log.words().filter(|_| self.may_post(path, report)) else {
+        let log = &*path.log;
+        let Some(words) = log.words().filter(|_| self.may_post(path, report)) else {
             return false;
         };
-        let there = Segment::new(address, region.device_key);
+        let there = Segment::to(address, &region.device_key);
         let local = |block: u16| words.word_at(block.into());
         // SAFETY: posts by the path are in line by connected queues; the lane is alive and used by
         // this thread alone, and the word is registered as long as the log.
@@ -239,8 +240,7 @@ impl Endpoint {
             return false;
         };
         let mark = Mark::READ_WORD.of(report, region.follows);
-        path.log
-            .note_word(block.into(), mark, (dest, bytes), report);
+        log.note_word(block.into(), mark, (dest, bytes), report);
         self.note_entry(path, report);
         true
     }
@@ -249,7 +249,7 @@ impl Endpoint {
     /// queue; with `RESOLVED` by fewer instructions.
     ///
     /// # Safety
-    /// As [`Endpoint::read_word_quickly`]; `found` is aligned to the word. With `RESOLVED`
+    /// As [`Endpoint::read_word_quickly`], with `found` for `dest`. With `RESOLVED`
     /// [`Endpoint::resolve_by_device`] of this endpoint has returned the region, which is open.
     #[inline(always)]
     pub(crate) unsafe fn update_word_quickly<R: Report, const RESOLVED: bool>(
@@ -271,10 +271,11 @@ impl Endpoint {
             true => !R::IS_PART && self.may_note(report),
             false => self.may_post(path, report),
         };
-        let Some(words) = path.log.words().filter(|_| may_post()) else {
+        let log = &*path.log;
+        let Some(words) = log.words().filter(|_| may_post()) else {
             return false;
         };
-        let there = Segment::new(address, region.device_key);
+        let there = Segment::to(address, &region.device_key);
         let local = |block: u16| words.word_at(block.into());
         // SAFETY: posts by the path are in line by connected queues; the lane is alive and used by
         // this thread alone, and the word is registered as long as the log.
@@ -288,8 +289,7 @@ impl Endpoint {
         };
         debug_assert_eq!(region.follows, follows);
         let mark = what.of(report, follows);
-        path.log
-            .note_word(block.into(), mark, (found, bytes), report);
+        log.note_word(block.into(), mark, (found, bytes), report);
         self.note_entry(path, report);
         true
     }
@@ -315,7 +315,7 @@ impl Endpoint {
             return false;
         };
         let local = words.at(block, bytes);
-        let there = path.there(address, region.device_key);
+        let there = path.there(address, &region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the word is registered as long as the log.
         if !unsafe { path.memory.start_read(local, there) } {
@@ -354,7 +354,7 @@ impl Endpoint {
             return false;
         };
         let local = words.at(block, bytes);
-        let there = path.there(address, region.device_key);
+        let there = path.there(address, &region.device_key);
         // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
         // peers, and the word is registered as long as the log.
         if !unsafe { path.memory.start_atomic(&atomic, local, there) } {

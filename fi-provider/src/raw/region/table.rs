@@ -90,22 +90,21 @@ impl State {
         self.allows(Rights::COUNTED)
     }
 
-    /// Three times a state that no entry has, of the arena and not used.
-    pub(crate) const fn given_in_none() -> [Self; Rights::MANY] {
-        [Self(Self::ARENA); Rights::MANY]
+    /// Returns, for each set of rights, a state that no entry has, of the arena and not used.
+    pub(crate) const fn given_in_none() -> [Self; Rights::SETS] {
+        [Self(Self::ARENA); Rights::SETS]
     }
 
-    /// For each right, by its number, the state of an entry in which it is given: this one, or else
-    /// one that no entry has, of the arena and not used.
-    pub(crate) fn given_in(self) -> [Self; Rights::MANY] {
-        let given = |right| {
-            if self.allows(right) {
+    /// Returns, for each set of rights, the state of an entry in which they are given: this one, or
+    /// else one that no entry has, of the arena and not used.
+    pub(crate) fn given_in(self) -> [Self; Rights::SETS] {
+        std::array::from_fn(|set| {
+            if self.allows(Rights(set as u8)) {
                 self
             } else {
                 Self(Self::ARENA)
             }
-        };
-        [Rights::READ, Rights::WRITE, Rights::ATOMIC].map(given)
+        })
     }
 
     /// The mark of accesses to the region in this state alone.

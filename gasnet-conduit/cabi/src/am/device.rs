@@ -52,7 +52,7 @@ unsafe fn otherwise<G: Guard, const TRIES: bool>(
 /// possible, and has done nothing.
 ///
 /// # Safety
-/// As `farreach_am_device_add`.
+/// As `farreach_am_device_fetch_add`, whose result may be null here.
 #[inline(always)]
 unsafe fn add_now<G: Guard>(
     am: *const Engine<G>,
@@ -70,10 +70,10 @@ unsafe fn add_now<G: Guard>(
     }
 }
 
-/// Does as `farreach_am_device_add` where few instructions do not, or do once there is room.
+/// Adds where few instructions do not, or do once there is room.
 ///
 /// # Safety
-/// As the C function.
+/// As [`add_now`].
 #[inline(never)]
 unsafe fn add_otherwise<G: Guard>(
     am: *const Engine<G>,
@@ -96,23 +96,45 @@ unsafe fn add_otherwise<G: Guard>(
 }
 
 macro_rules! functions {
-    ($guard:ty: $add:ident $($name:ident $tries:literal)+) => {
+    ($guard:ty: $add:ident $fetch_add:ident $($name:ident $tries:literal)+) => {
         /// Has the device add to a word of 8 bytes of a process's memory.
         ///
         /// # Safety
-        /// `result` is null or has room for the word, and `done` stays, as farreach_am.h says.
+        /// `done` stays, as farreach_am.h says.
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $add(
             am: *const Engine<$guard>,
             rank: u32,
             to: u64,
             operand: u64,
+            done: *mut u64,
+        ) -> c_int {
+            let result = std::ptr::null_mut();
+            // SAFETY: the engine is open; the rest is the caller's promise.
+            unsafe {
+                if add_now(am, rank, to, operand, result, done) {
+                    return OK;
+                }
+                add_otherwise(am, rank, to, operand, result, done)
+            }
+        }
+
+        /// Has the device add to a word of 8 bytes of a process's memory, and bring the word before.
+        ///
+        /// # Safety
+        /// `result` is null or has room for the word, and `done` stays, as farreach_am.h says.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $fetch_add(
+            am: *const Engine<$guard>,
             result: *mut u8,
+            rank: u32,
+            to: u64,
+            operand: u64,
             done: *mut u64,
         ) -> c_int {
             // SAFETY: the engine is open; the rest is the caller's promise.
             unsafe {
-                if add_now(am, rank, to, operand, result, done) {
+                if !result.is_null() && add_now(am, rank, to, operand, result, done) {
                     return OK;
                 }
                 add_otherwise(am, rank, to, operand, result, done)
@@ -157,10 +179,10 @@ macro_rules! functions {
     )+};
 }
 
-functions! { Alone: farreach_am_device_add farreach_am_device_atomic false
-farreach_am_try_device_atomic true }
-functions! { Threads: farreach_am_device_add_threads farreach_am_device_atomic_threads false
-farreach_am_try_device_atomic_threads true }
+functions! { Alone: farreach_am_device_add farreach_am_device_fetch_add
+farreach_am_device_atomic false farreach_am_try_device_atomic true }
+functions! { Threads: farreach_am_device_add_threads farreach_am_device_fetch_add_threads
+farreach_am_device_atomic_threads false farreach_am_try_device_atomic_threads true }
 
 /// Returns whether the devices of all processes do an operation on elements of a type, 1 or 0.
 ///
