@@ -34,14 +34,16 @@ static void die(const char *what, const char *why)
     shmem_global_exit(EXIT_FAILURE); // ends all PEs
 }
 
-// To be summed up: a sum does not depend on the order, and this depends on every bit of the number.
+// Returns a number to be summed up: a sum does not depend on the order, and this depends on every
+// bit of the number.
 static uint64_t checksum(int64_t number)
 {
     uint64_t x = (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15);
     return (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-// Reads the numbers whose first character lies in this PE's share of the file; returns how many.
+// Reads the numbers whose first character lies in this PE's share of the file; returns their
+// number.
 static size_t read_slice(const char *path, int64_t **numbers)
 {
     FILE *file = fopen(path, "r");
@@ -81,7 +83,8 @@ static size_t read_slice(const char *path, int64_t **numbers)
     return count;
 }
 
-// The range from low to high is cut into npes buckets of the same width.
+// Returns the bucket of a number: the range from low to high is cut into npes buckets of the same
+// width.
 static int bucket_of(int64_t number, int64_t low, int64_t high)
 {
     uint64_t width = ((uint64_t)high - (uint64_t)low) / (uint64_t)npes + 1;
@@ -143,7 +146,7 @@ static int64_t *distribute_and_sort(const int64_t *numbers, size_t count)
     return bucket;
 }
 
-// PE 0 fetches the buckets one after the other, checks them and writes them.
+// Fetches the buckets one after the other on PE 0, checks them and writes them.
 static int write_and_check(const int64_t *bucket, FILE *out)
 {
     uint64_t count = 0, sum = 0, misplaced = 0;

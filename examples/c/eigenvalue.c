@@ -18,7 +18,8 @@
 
 enum { ITERATIONS = 40 };
 
-// y = A x for the block whose first row and column are given, `rows` by `columns`; counted from 1.
+// Computes y = A x for the block whose first row and column are given, `rows` by `columns`; counted
+// from 1.
 static void multiply(double *y, const double *x, long row, long rows, long column, long columns)
 {
     for (long i = 0; i < rows; i++) {

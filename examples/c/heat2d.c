@@ -22,12 +22,13 @@ static size_t nx = 256, ny = 256, steps = 200;
 
 static uint64_t from_above, from_below; // the newest step whose edge row has arrived from that neighbour
 
-// Rows are numbered 1 to ny; rows 0 and ny + 1 and the outermost columns are the rim, whose temperature is fixed.
+// Returns the length of a row. Rows are numbered 1 to ny; rows 0 and ny + 1 and the outermost
+// columns are the rim, whose temperature is fixed.
 static size_t width(void) { return nx + 2; }
 
 static size_t rows_of(int pe, int npes) { return ny / (size_t)npes + ((size_t)pe < ny % (size_t)npes); }
 
-// The start: all cold, but for the hot rim along the top.
+// Fills the plate for the start: all cold, but for the hot rim along the top.
 static void fill(double *plate, size_t first_row, size_t rows)
 {
     for (size_t i = 0; i < rows * width(); i++)

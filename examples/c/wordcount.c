@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LONGEST = 47 }; // bytes; what is longer is cut
+enum { LONGEST = 47 }; // bytes; longer words are cut
 
 typedef struct {
     uint64_t state; // EMPTY, then the word's hash (even), then that + READY as soon as the word can be read
@@ -46,7 +46,7 @@ static void die(const char *what, const char *why)
     shmem_global_exit(EXIT_FAILURE); // ends all PEs
 }
 
-// FNV-1a with a stronger end; never odd, never EMPTY.
+// Returns the FNV-1a hash with a stronger end; never odd, never EMPTY.
 static uint64_t hash_of(const char *word)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -99,7 +99,8 @@ static void append(List *list, const char *word, uint64_t count)
 
 static void count_serially(const char *word) { append(&serial, word, 1); }
 
-// Letters and digits, and all bytes of UTF-8's longer characters.
+// Returns whether a byte is in a word: letters and digits, and all bytes of UTF-8's longer
+// characters.
 static int in_word(int c) { return c != EOF && (isalnum(c) || c >= 0x80); }
 
 // Cuts a file into so many parts and calls use(word) for each word that begins in the given one.
@@ -158,7 +159,7 @@ static void merge_equal_words(List *list)
     list->length = kept;
 }
 
-// Fetches what all PEs have in their parts of the table.
+// Fetches the words that all PEs have in their parts of the table.
 static List gather(void)
 {
     List list = {NULL, 0, 0};

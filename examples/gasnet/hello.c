@@ -1,4 +1,4 @@
-// Each process says who it is, in order: a barrier before each turn.
+// Each process prints its number, in order: a barrier before each turn.
 //
 //     cc $(pkg-config --cflags farreach-gasnet-seq) hello.c $(pkg-config --libs farreach-gasnet-seq)
 //     oshrun -n 4 ./a.out

@@ -1,6 +1,6 @@
 // Heat flows along a rod that is spread over all processes: each puts the ends of its part into its
-// neighbours' segments, in two phases of a barrier. Node 0 gets all parts and compares them with what
-// one process alone works out.
+// neighbours' segments, in two phases of a barrier. Node 0 gets all parts and compares them with
+// the results of one process alone.
 //
 // run: np=1,2,4 mode=seq,par expect-stdout="the same" args=50
 // run: np=3 mode=seq launcher=hydra args=20

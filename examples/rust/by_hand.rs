@@ -20,11 +20,11 @@ use std::time::Duration;
 
 /// The key of the memory that each process lets the other use: a counter, and a line behind it.
 const KEY: u64 = 1;
-/// Where the line begins.
+/// Place at which the line begins.
 const LINE: u64 = 64;
 /// The sum that each process adds to the counter, one by one.
 const ROUNDS: u64 = 1000;
-/// How often a process that waits looks whether its peer is still there.
+/// Time between two looks of a waiting process whether its peer is still there.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The own endpoint, and where it reports.

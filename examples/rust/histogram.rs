@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Additions that are on their way at a time.
 const BATCH: usize = 1024;
 
-/// The bins of PE `pe`'s keys, in a fixed order without a pattern.
+/// Returns the bins of PE `pe`'s keys, in a fixed order without a pattern.
 fn keys(pe: usize, count: usize, bins: usize) -> impl Iterator<Item = usize> {
     let mut state = pe as u64 + 1;
     (0..count).map(move |_| {

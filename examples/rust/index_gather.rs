@@ -14,12 +14,12 @@ use std::process::ExitCode;
 /// Reads that are on their way at a time.
 const BATCH: usize = 2048;
 
-/// The entry of the table at `index`.
+/// Returns the entry of the table at `index`.
 fn entry(index: usize) -> u64 {
     (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7
 }
 
-/// The indices that PE `pe` reads.
+/// Returns the indices that PE `pe` reads.
 fn indices(pe: usize, count: usize, len: usize) -> Vec<usize> {
     let mut state = pe as u64 * 77 + 5;
     let next = |_| {
@@ -31,7 +31,7 @@ fn indices(pe: usize, count: usize, len: usize) -> Vec<usize> {
     (0..count).map(next).collect()
 }
 
-/// The sum of the values read, in a way that tells the order.
+/// Returns the sum of the values read, in a way that tells the order.
 fn mixed(sum: u64, value: u64) -> u64 {
     sum.rotate_left(5) ^ value
 }

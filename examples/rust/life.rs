@@ -11,8 +11,8 @@
 use shmem::{Cmp, Shared, Signal, World};
 use std::process::ExitCode;
 
-/// One generation of the rows 1 to `rows` of a field of `columns` columns; rows 0 and `rows + 1` are
-/// read only.
+/// Returns the next generation of the rows 1 to `rows` of a field of `columns` columns; rows 0 and
+/// `rows + 1` are read only.
 fn step(old: &[u8], columns: usize, rows: usize) -> Vec<u8> {
     let mut new = old.to_vec();
     for y in 1..=rows {
@@ -27,13 +27,13 @@ fn step(old: &[u8], columns: usize, rows: usize) -> Vec<u8> {
     new
 }
 
-/// The cell of the first generation: a fixed pattern without symmetry.
+/// Returns the cell of the first generation: a fixed pattern without symmetry.
 fn seed(x: usize, y: usize) -> u8 {
     let mixed = (x * 7919 + y * 104_729).wrapping_mul(2_654_435_761) >> 7;
     u8::from(mixed.is_multiple_of(3))
 }
 
-/// The whole field after `generations`, by one PE.
+/// Returns the whole field after `generations`, by one PE.
 fn alone(columns: usize, rows: usize, generations: u64) -> Vec<u8> {
     let wrapped = |y: usize| (y + rows - 1) % rows;
     let mut field: Vec<u8> = (0..rows + 2)

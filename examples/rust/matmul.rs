@@ -12,7 +12,7 @@
 use shmem::{Ctx, Frozen, Op, Shared, World};
 use std::process::ExitCode;
 
-/// How a matrix is dealt out: tile after tile, row by row, to one PE after the other.
+/// The way in which a matrix is dealt out: tile after tile, row by row, to one PE after the other.
 #[derive(Clone, Copy)]
 struct Tiles {
     /// Tiles in a row.
@@ -23,7 +23,8 @@ struct Tiles {
 }
 
 impl Tiles {
-    /// The PE that has tile (`row`, `column`), and where in its part the tile begins.
+    /// Returns the PE that has tile (`row`, `column`), and the place in its part at which the tile
+    /// begins.
     fn place(self, row: usize, column: usize) -> (usize, usize) {
         let number = row * self.count + column;
         (number % self.pes, number / self.pes * self.area())
@@ -33,13 +34,13 @@ impl Tiles {
         self.size * self.size
     }
 
-    /// The rows and columns of the tiles that PE `pe` has, in their order.
+    /// Returns the rows and columns of the tiles that PE `pe` has, in their order.
     fn of(self, pe: usize) -> impl Iterator<Item = (usize, usize)> {
         let numbers = (pe..self.count * self.count).step_by(self.pes);
         numbers.map(move |number| (number / self.count, number % self.count))
     }
 
-    /// The elements of tile (`row`, `column`) of the matrix with the formula `f`.
+    /// Returns the elements of tile (`row`, `column`) of the matrix with the formula `f`.
     fn fill(self, (row, column): (usize, usize), f: fn(usize, usize) -> f64) -> Vec<f64> {
         let at = |i: usize| {
             f(
@@ -50,7 +51,7 @@ impl Tiles {
         (0..self.area()).map(at).collect()
     }
 
-    /// The matrix with the formula `f`, frozen.
+    /// Returns the matrix with the formula `f`, frozen.
     fn matrix(self, world: &World, f: fn(usize, usize) -> f64) -> Frozen<'_, f64> {
         let part = self.part(world);
         for (number, tile) in self.of(world.my_pe()).enumerate() {
@@ -59,7 +60,7 @@ impl Tiles {
         world.freeze(part)
     }
 
-    /// Room for this PE's tiles of a matrix.
+    /// Makes room for this PE's tiles of a matrix.
     fn part(self, world: &World) -> Shared<'_, f64> {
         let most = (self.count * self.count).div_ceil(self.pes);
         world.alloc(most * self.area()).expect("room for a matrix")
@@ -88,7 +89,7 @@ fn add_product(sum: &mut [f64], a: &[f64], b: &[f64], size: usize) {
     }
 }
 
-/// Whole numbers, so that sums do not depend on their order.
+/// Returns whole numbers, so that sums do not depend on their order.
 fn left(row: usize, column: usize) -> f64 {
     ((row * 3 + column * 5) % 17) as f64 - 8.0
 }
@@ -97,7 +98,7 @@ fn right(row: usize, column: usize) -> f64 {
     ((row * 7 + column) % 13) as f64 - 6.0
 }
 
-/// This PE's tiles of the product.
+/// Returns this PE's tiles of the product.
 fn multiply<'w>(world: &'w World, tiles: Tiles) -> Shared<'w, f64> {
     let (a, b) = (tiles.matrix(world, left), tiles.matrix(world, right));
     let product = tiles.part(world);

@@ -1,5 +1,5 @@
-//! Potentials by an octree whose cells lie on all PEs, each on that which a hash of its place names:
-//! tasks that nobody knows before others have run.
+//! Potentials by an octree whose cells lie on all PEs, each on the PE that a hash of its place
+//! names: tasks that nobody knows before others have run.
 //!
 //! Bodies are told to the root. A cell adds a body to its mass; where it has too many bodies it gets
 //! children, and tells these of them. When no call is under way any more, each PE asks for the potential
@@ -24,7 +24,7 @@ const LEVELS: u32 = 16;
 /// Bodies of a cell without children.
 const ROOM: usize = 4;
 
-/// Where a cell is in the tree: a one, and three bits for each level from the root on.
+/// Place of a cell in the tree: a one, and three bits for each level from the root on.
 type Place = u64;
 const ROOT: Place = 1;
 
@@ -67,7 +67,7 @@ impl Cell {
         bodies
     }
 
-    /// The potential of the cell at a point, unless its children have to be asked for.
+    /// Returns the potential of the cell at a point, unless its children have to be asked for.
     fn potential(&self, place: Place, from: Point) -> Option<u64> {
         if self.children == 0 {
             let of = |body: &Body| potential(body.mass, from, body.at);
@@ -92,7 +92,7 @@ fn level(place: Place) -> u32 {
     place.ilog2() / 3
 }
 
-/// The child of a cell that has a body.
+/// Returns the child of a cell that has a body.
 fn child(place: Place, body: &Body) -> Place {
     let bit = LEVELS - 1 - level(place);
     let bits = body.at.map(|coordinate| coordinate >> bit & 1);
@@ -104,13 +104,13 @@ fn potential(mass: u64, from: Point, to: Point) -> u64 {
     (mass << LEVELS) / squares.iter().sum::<u64>().isqrt().max(1)
 }
 
-/// The cells that this PE owns.
+/// Returns the cells that this PE owns.
 fn owned() -> MutexGuard<'static, BTreeMap<Place, Cell>> {
     static OWNED: Mutex<BTreeMap<Place, Cell>> = Mutex::new(BTreeMap::new());
     OWNED.lock().expect("no action has panicked")
 }
 
-/// The PE that owns a cell.
+/// Returns the PE that owns a cell.
 fn owner(calls: &Calls, place: Place) -> Peer<'_> {
     let hash = place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let rank = (hash % u64::from(calls.ranks())) as u32;
@@ -164,7 +164,7 @@ fn sum(cells: u64, potential: u64) -> Sums {
     *sums
 }
 
-/// The sums of all bodies on one PE.
+/// Returns the sums of all bodies on one PE.
 fn alone(bodies: &[Body]) -> Sums {
     let mut tree = BTreeMap::<Place, Cell>::new();
     let mut todo: Vec<_> = bodies.iter().map(|&body| (ROOT, body)).collect();
@@ -184,7 +184,7 @@ fn alone(bodies: &[Body]) -> Sums {
     (tree.len() as u64, sum)
 }
 
-/// The bodies of a PE, more of them near the origin.
+/// Returns the bodies of a PE, more of them near the origin.
 fn bodies(rank: u32, count: usize) -> impl Iterator<Item = Body> {
     let mut state = u64::from(rank) + 1;
     let mut next = move |bits: u32| {

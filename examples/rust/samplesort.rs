@@ -16,7 +16,7 @@ use std::process::ExitCode;
 /// Keys that each PE shows.
 const SAMPLES: usize = 32;
 
-/// The keys of PE `pe`: a fixed order without a pattern, small ones more often.
+/// Returns the keys of PE `pe`: a fixed order without a pattern, small ones more often.
 fn keys(pe: usize, count: usize) -> Vec<u64> {
     let mut state = pe as u64 * 1000 + 1;
     let next = |_| {
@@ -29,7 +29,7 @@ fn keys(pe: usize, count: usize) -> Vec<u64> {
     (0..count).map(next).collect()
 }
 
-/// The greatest key of each PE but the last.
+/// Returns the greatest key of each PE but the last.
 fn splitters(world: &World, sorted: &[u64]) -> Vec<u64> {
     let n = world.n_pes();
     let own: [u64; SAMPLES] = std::array::from_fn(|i| {
@@ -41,7 +41,7 @@ fn splitters(world: &World, sorted: &[u64]) -> Vec<u64> {
     (1..n).map(|pe| all[pe * SAMPLES]).collect()
 }
 
-/// The sums of the values before each.
+/// Returns the sums of the values before each.
 fn before(counts: &[u64]) -> Vec<u64> {
     let sums = counts.iter().scan(0, |sum, &count| {
         *sum += count;
@@ -50,7 +50,7 @@ fn before(counts: &[u64]) -> Vec<u64> {
     sums.collect()
 }
 
-/// The keys of this PE's range, and how many they are.
+/// Returns the keys of this PE's range, and their number.
 fn sort<'w>(world: &'w World, mut own: Vec<u64>) -> (Owned<'w, u64>, usize) {
     let (n, team) = (world.n_pes(), world.team());
     own.sort_unstable();

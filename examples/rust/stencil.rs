@@ -47,7 +47,7 @@ impl Grid {
             .collect()
     }
 
-    /// One step; returns the greatest change.
+    /// Does one step; returns the greatest change.
     fn step(&mut self) -> f64 {
         let old = self.clone();
         let line = self.width + 2;
@@ -65,7 +65,7 @@ impl Grid {
     }
 }
 
-/// The columns of a grid of `n` PEs, as square as it can be.
+/// Returns the columns of a grid of `n` PEs, as square as it can be.
 fn columns_of(n: usize) -> usize {
     (1..=n)
         .filter(|x| n.is_multiple_of(*x) && x * x <= n)
@@ -76,7 +76,7 @@ fn columns_of(n: usize) -> usize {
 /// The heat above the upper edge.
 const HOT: f64 = 100.0;
 
-/// All cells after `steps`, and the last change, by one PE: the upper edge is hot.
+/// Returns all cells after `steps`, and the last change, by one PE: the upper edge is hot.
 fn alone(width: usize, height: usize, steps: usize) -> (Grid, f64) {
     let mut grid = Grid::new(width, height);
     (1..=width).for_each(|x| *grid.at(x, 0) = HOT);
@@ -90,7 +90,7 @@ const RIGHT: usize = 1;
 const ABOVE: usize = 2;
 const BELOW: usize = 3;
 
-/// This PE's tile after `steps`, and the last change on all.
+/// Returns this PE's tile after `steps`, and the last change on all.
 fn on_all(world: &World, tile: usize, steps: usize) -> Result<(Grid, f64), shmem::Error> {
     let (row, column) = world.team().split_2d(columns_of(world.n_pes()))?;
     let (x, y) = (row.my_pe(), column.my_pe());

@@ -28,7 +28,7 @@ type Place = (Matrix, usize, usize);
 
 type Tiles = BTreeMap<Place, RmaVec<f64>>;
 
-/// The tiles that this PE owns.
+/// Returns the tiles that this PE owns.
 fn owned() -> MutexGuard<'static, Tiles> {
     static OWNED: Mutex<Tiles> = Mutex::new(Tiles::new());
     OWNED.lock().expect("no action has panicked")
@@ -50,17 +50,17 @@ struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// The PE that owns a tile.
+    /// Returns the PE that owns a tile.
     fn owner(&self, row: usize, column: usize) -> u32 {
         ((row * self.count + column) % self.calls.ranks() as usize) as u32
     }
 
-    /// The rows and columns of all tiles.
+    /// Returns the rows and columns of all tiles.
     fn all(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.count * self.count).map(|at| (at / self.count, at % self.count))
     }
 
-    /// Those of the tiles that this PE owns.
+    /// Returns the rows and columns of the tiles that this PE owns.
     fn own(&self) -> impl Iterator<Item = (usize, usize)> {
         let rank = self.calls.rank();
         self.all()
@@ -114,7 +114,8 @@ impl Grid<'_> {
     }
 }
 
-/// The elements of a tile of `size` x `size` elements, of the matrix with the formula `element`.
+/// Returns the elements of a tile of `size` x `size` elements, of the matrix with the formula
+/// `element`.
 fn square(
     size: usize,
     (row, column): (usize, usize),
@@ -135,7 +136,7 @@ fn add_product(sum: &mut [f64], left: &[f64], right: &[f64], size: usize) {
     }
 }
 
-/// Whole numbers, so that sums do not depend on their order.
+/// Returns whole numbers, so that sums do not depend on their order.
 fn left(row: usize, column: usize) -> f64 {
     ((row * 3 + column * 5) % 17) as f64 - 8.0
 }

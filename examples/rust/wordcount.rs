@@ -20,7 +20,7 @@ const SHOWN: usize = 4;
 
 type Counts = BTreeMap<String, u64>;
 
-/// The words that this PE owns.
+/// Returns the words that this PE owns.
 fn owned() -> MutexGuard<'static, Counts> {
     static OWNED: Mutex<Counts> = Mutex::new(Counts::new());
     OWNED.lock().expect("no action has panicked")
@@ -56,7 +56,7 @@ impl Summary {
         }
     }
 
-    /// The summary of both, which have no word in common.
+    /// Returns the summary of both, which have no word in common.
     fn and(self, other: Self) -> Self {
         Self {
             words: self.words + other.words,
@@ -66,14 +66,15 @@ impl Summary {
     }
 }
 
-/// The most frequent words: those of the same number by the alphabet.
+/// Returns the most frequent words: those of the same number by the alphabet.
 fn most_frequent(mut all: Vec<(u64, String)>) -> Vec<(u64, String)> {
     all.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     all.truncate(SHOWN);
     all
 }
 
-/// The text of a PE: words of syllables in a fixed order without a pattern, short ones more often.
+/// Returns the text of a PE: words of syllables in a fixed order without a pattern, short ones more
+/// often.
 fn text(rank: u32, words: usize) -> impl Iterator<Item = String> {
     let mut state = u64::from(rank) + 1;
     let mut next = move |limit: usize| {
@@ -89,7 +90,7 @@ fn text(rank: u32, words: usize) -> impl Iterator<Item = String> {
     })
 }
 
-/// The PE that owns a word: all run the same program, and so have the same hashes.
+/// Returns the PE that owns a word: all run the same program, and so have the same hashes.
 fn owner(word: &str, ranks: u32) -> u32 {
     let mut hasher = DefaultHasher::new();
     word.hash(&mut hasher);

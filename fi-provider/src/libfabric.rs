@@ -21,7 +21,8 @@ pub use fi_ofi::{Candidate, Version, Watch, best, candidates, version};
 /// [`Config::leave`] where nobody says otherwise.
 pub const LEAVE: Duration = Duration::from_micros(200);
 
-/// How [`Domain::open_libfabric`](crate::symmetric::domain::Domain::open_libfabric) opens it.
+/// Configuration by which
+/// [`Domain::open_libfabric`](crate::symmetric::domain::Domain::open_libfabric) opens it.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The provider to take; the best where none is given.
@@ -30,17 +31,17 @@ pub struct Config {
     pub shared: bool,
     /// Whether processes share processors.
     pub is_crowded: bool,
-    /// How long the thread that serves peers leaves the completion queue to a program that looks at it
-    /// itself.
+    /// Time for which the thread that serves peers leaves the completion queue to a program that
+    /// looks at it itself.
     pub leave: Duration,
     /// Whether local memory is registered where the provider does not ask for it (FI_MR_LOCAL).
     pub registers_local: bool,
     /// The address, in the window, of zeroed words of 8 bytes that peers may write and read, for
     /// the layers above.
     pub mailbox: usize,
-    /// How many.
+    /// Number of those words.
     pub mailbox_words: usize,
-    /// How hosts are watched, if they are.
+    /// Watch over hosts, if there is one.
     pub watch: Option<Watch>,
 }
 
@@ -89,7 +90,7 @@ impl Way {
         self.is_shared
     }
 
-    /// The gate; null for a way that is not of [`Gate::way`].
+    /// Returns the gate; null for a way that is not of [`Gate::way`].
     #[inline(always)]
     pub(crate) fn gate(&self) -> *const Gate {
         // ORDERING: none; it is stored before the way is handed out.
@@ -120,12 +121,12 @@ impl Gate {
         }
     }
 
-    /// Whether it is the default endpoint's.
+    /// Returns whether it is the default endpoint's.
     pub fn is_default(&self) -> bool {
         self.is_default
     }
 
-    /// Whether several threads may use it at a time.
+    /// Returns whether several threads may use it at a time.
     pub fn is_shared(&self) -> bool {
         self.shared
     }
@@ -140,7 +141,7 @@ impl Gate {
         &self.way.lane
     }
 
-    /// The way for an endpoint, which leads back to this gate as long as it is not moved.
+    /// Returns the way for an endpoint, which leads back to this gate as long as it is not moved.
     pub(crate) fn way(&self) -> &Way {
         // ORDERING: none; every call stores the same.
         let own = (&raw const *self).cast_mut();
@@ -148,17 +149,17 @@ impl Gate {
         &self.way
     }
 
-    /// Whether elements go as messages, of one thread.
+    /// Returns whether elements go as messages, of one thread.
     pub(crate) fn swaps_elements(&self) -> bool {
         self.port.swaps_elements() && !self.shared
     }
 
-    /// Whether `bytes` bytes at the own address `addr` are in one part of the window.
+    /// Returns whether `bytes` bytes at the own address `addr` are in one part of the window.
     pub(crate) fn is_registered(&self, addr: usize, bytes: usize) -> bool {
         self.parts.place_of(addr, bytes).is_some()
     }
 
-    /// The own address of a word of the mailbox.
+    /// Returns the own address of a word of the mailbox.
     pub(crate) fn mailbox_word(&self, slot: usize) -> Option<usize> {
         let Mailbox { address, words } = self.mailbox;
         (slot < words).then(|| address + slot * size_of::<u64>())
@@ -206,7 +207,8 @@ impl Libfabric {
         })
     }
 
-    /// The address of this process, for peers: bases and keys of the parts, then the port's.
+    /// Returns the address of this process, for peers: bases and keys of the parts, then the
+    /// port's.
     pub(crate) fn address(&self) -> Result<Vec<u8>, Error> {
         let keys = self.port.keys();
         let bases: Vec<_> = keys.iter().map(|one| one.base).collect();
@@ -218,15 +220,15 @@ impl Libfabric {
         Ok(address)
     }
 
-    /// How the peer of this address is reached, for the table of a node.
+    /// Returns the way to the peer of this address, for the table of a node.
     pub(crate) fn remote(&self, index: usize, address: &[u8]) -> Result<Remote, Error> {
         let (bases, keys, _) = decode(address).ok_or(Error::Garbled(index))?;
         let (bases, keys) = (self.parts.by_address(&bases), self.parts.by_address(&keys));
         Ok(Remote::with_long_keys(index as u32, bases, keys))
     }
 
-    /// Whether a table with this record of the own process has the window's parts the other way
-    /// round.
+    /// Returns whether a table with this record of the own process has the window's parts the other
+    /// way round.
     pub(crate) fn is_swapped(&self, own: usize, record: &Record) -> Result<bool, Error> {
         // The keys are in the order of the parts' addresses.
         let keys = self.port.keys();
@@ -247,17 +249,17 @@ impl Libfabric {
         Ok(self.port.insert(name)?)
     }
 
-    /// A lane for one more context.
+    /// Opens a lane for one more context.
     pub(crate) fn open_gate(&self, shared: bool) -> Gate {
         Gate::new(&self.port, shared, self.mailbox, &self.parts)
     }
 
-    /// The default endpoint's lane.
+    /// Returns the default endpoint's lane.
     pub(crate) fn gate(&self) -> &Arc<Gate> {
         &self.gate
     }
 
-    /// The own words that peers write and read.
+    /// Returns the own words that peers write and read.
     pub(crate) fn mailbox(&self) -> &[AtomicU64] {
         let Mailbox { address, words } = self.mailbox;
         if words == 0 {
@@ -268,12 +270,12 @@ impl Libfabric {
         unsafe { std::slice::from_raw_parts(address as *const AtomicU64, words) }
     }
 
-    /// Where the second part of the window begins, in bytes from its base.
+    /// Returns the offset of the second part of the window, in bytes from its base.
     pub(crate) fn split(&self) -> usize {
         self.parts.split(self.base)
     }
 
-    /// Where the window's parts end, in bytes from its base.
+    /// Returns the ends of the window's parts, in bytes from its base.
     pub(crate) fn ends(&self) -> [usize; PARTS] {
         self.parts.ends()
     }
@@ -285,7 +287,7 @@ impl Display for Libfabric {
     }
 }
 
-/// The bases and the keys of an address, in the order of the parts' numbers, and the port's
+/// Returns the bases and the keys of an address, in the order of the parts' numbers, and the port's
 /// address.
 fn decode(address: &[u8]) -> Option<([u64; PARTS], [u64; PARTS], &[u8])> {
     let mut rest = address;

@@ -1,4 +1,4 @@
-//! Whether the process is on a device in software (softhca), and the obstacles to that.
+//! Detection of a device in software (softhca), and of the obstacles to it.
 
 use crate::device::Error;
 use crate::device::hook::software_hook;

@@ -115,7 +115,8 @@ impl Core {
         Some((header, args, payload))
     }
 
-    /// The payload of a long message, at `to`; stores it there if it has come with the message.
+    /// Returns the payload of a long message, at `to`; stores it there if it has come with the
+    /// message.
     fn stored(&self, header: Header, to: u64, carried: Payload) -> Option<Payload> {
         let place = std::ptr::with_exposed_provenance_mut(to as usize);
         if !header.is_carried {
@@ -232,7 +233,7 @@ impl Core {
     }
 }
 
-/// The arguments of a message, at a multiple of 8 bytes, and the place behind them.
+/// Returns the arguments of a message, at a multiple of 8 bytes, and the place behind them.
 #[inline(always)]
 fn behind(lying: Lying, args_at: usize, header: Header) -> Option<(*const u32, usize)> {
     let at = args_at + usize::from(header.args).next_multiple_of(2) * size_of::<u32>();
@@ -240,7 +241,7 @@ fn behind(lying: Lying, args_at: usize, header: Header) -> Option<(*const u32, u
     (at <= lying.len.next_multiple_of(8)).then_some((args, at))
 }
 
-/// The word at a multiple of 8 bytes.
+/// Returns the word at a multiple of 8 bytes.
 #[inline(always)]
 fn word(lying: Lying, at: usize) -> Option<u64> {
     if at + 8 > lying.len.next_multiple_of(8) {
@@ -261,7 +262,7 @@ impl Message {
         Some(core)
     }
 
-    /// The engine, where the message may be replied to.
+    /// Returns the engine, where the message may be replied to.
     #[inline(always)]
     pub(crate) fn due(&self) -> Option<&Core> {
         // SAFETY: the engine has made the message, and is there during the handler.
@@ -273,7 +274,7 @@ impl Message {
         self.reply.is_due.set(0);
     }
 
-    /// The engine.
+    /// Returns the engine.
     ///
     /// # Safety
     /// The engine has made the message, whose handler runs.
@@ -284,7 +285,7 @@ impl Message {
     }
 }
 
-/// Where a handler runs.
+/// Place in which a handler runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum At {
     /// In no endpoint's progress: sender and receiver are one.
@@ -305,7 +306,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Whether it runs on this thread.
+    /// Returns whether it runs on this thread.
     #[inline(always)]
     pub(crate) fn is_here(&self) -> bool {
         // ORDERING: a thread finds its own store.
@@ -313,7 +314,7 @@ impl Running {
         thread != 0 && is_this(thread)
     }
 
-    /// Whether one runs, where it could on this thread alone.
+    /// Returns whether one runs, where it could on this thread alone.
     #[inline(always)]
     fn is_any(&self) -> bool {
         // ORDERING: as in `is_here`.
@@ -346,7 +347,7 @@ impl Running {
         true
     }
 
-    /// Whether the endpoint's progress was never left for ever.
+    /// Returns whether the endpoint's progress was never left for ever.
     #[inline(always)]
     pub(crate) fn may_progress(&self, is_replies: bool) -> bool {
         !self.left.get()[usize::from(is_replies)]
@@ -359,7 +360,7 @@ fn is_this(thread: usize) -> bool {
     thread == this_thread()
 }
 
-/// A number that no other thread has.
+/// Returns a number that no other thread has.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn this_thread() -> usize {
@@ -371,7 +372,7 @@ fn this_thread() -> usize {
     pointer
 }
 
-/// A number that no other thread has.
+/// Returns a number that no other thread has.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 fn this_thread() -> usize {
@@ -401,7 +402,7 @@ struct Far {
 }
 
 impl Waiting {
-    /// A reply as it travels.
+    /// Makes a reply as it travels.
     pub(crate) fn new(parts: &Parts<'_>) -> Self {
         let (words, len) = parts.joined();
         Self {
@@ -411,7 +412,7 @@ impl Waiting {
         }
     }
 
-    /// The same, behind the payload that is to be written to the peer's memory.
+    /// Makes a reply that travels behind the payload that is to be written to the peer's memory.
     pub(crate) fn behind(self, to: u64, payload: &[u8]) -> Self {
         let payload = Some(Far {
             to,
@@ -428,7 +429,7 @@ impl Backlog {
         Self(RefCell::new((0..ranks).map(|_| VecDeque::new()).collect()))
     }
 
-    /// Whether a reply to this peer waits.
+    /// Returns whether a reply to this peer waits.
     #[cold]
     pub(crate) fn is_of(&self, rank: u32) -> bool {
         (self.0.borrow().get(rank as usize)).is_some_and(|of| !of.is_empty())

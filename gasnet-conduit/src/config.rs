@@ -1,9 +1,9 @@
-//! How an engine is opened.
+//! The parameters by which an engine is opened.
 
 use crate::error::Error;
 use crate::job::Exchange;
 
-/// How an engine is opened.
+/// The parameters by which an engine is opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
     /// Brings the job together where no launcher does.
@@ -18,11 +18,11 @@ pub struct Config {
 
 /// The bytes of a ring, at least: so that medium messages of 4 KiB fit.
 const LEAST_RING: usize = 32 << 10;
-/// Where nobody says otherwise.
+/// The bytes of a ring, where nobody says otherwise.
 const RING: usize = 64 << 10;
 
 impl Config {
-    /// The bytes of each ring.
+    /// Returns the bytes of each ring.
     ///
     /// # Errors
     /// [`Error::Argument`].

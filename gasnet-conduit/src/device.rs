@@ -1,4 +1,4 @@
-//! Atomic operations by the device, whatever process they go to.
+//! Atomic operations by the device, to any process.
 
 #![expect(unsafe_code, reason = "the device writes results to C addresses")]
 
@@ -28,7 +28,7 @@ const ASKED: [Arithmetic; 7] = [
 pub(crate) struct DeviceDoes([u8; 2]);
 
 impl DeviceDoes {
-    /// Of this process's domain.
+    /// Returns the operations of this process's domain.
     fn own(domain: &Domain) -> Self {
         let does = |operation, of| {
             Typed::new(operation, of).is_some_and(|typed| domain.device_updates(typed))
@@ -40,7 +40,8 @@ impl DeviceDoes {
         Self([Datatype::Uint32, Datatype::Uint64].map(bits))
     }
 
-    /// Of all processes: collective where this one has a device, as all have then.
+    /// Returns the operations of all processes: collective where this one has a device, as all have
+    /// then.
     ///
     /// # Errors
     /// Those of the exchange.
@@ -56,7 +57,7 @@ impl DeviceDoes {
     }
 }
 
-/// The bit of an operation; 0 of those that no device has.
+/// Returns the bit of an operation; 0 of those that no device has.
 #[inline(always)]
 fn bit(operation: Arithmetic) -> u8 {
     let place = ASKED.iter().position(|&one| one == operation);
@@ -64,8 +65,8 @@ fn bit(operation: Arithmetic) -> u8 {
 }
 
 impl Core {
-    /// Whether [`Engine::device_atomic`] does the operation on elements of this type: the same for
-    /// all processes.
+    /// Returns whether [`Engine::device_atomic`] does the operation on elements of this type: the
+    /// same for all processes.
     #[inline]
     pub fn device_does(&self, operation: Arithmetic, datatype: Datatype) -> bool {
         let DeviceDoes([of_4, of_8]) = self.device_does;

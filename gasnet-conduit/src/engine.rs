@@ -81,7 +81,7 @@ pub(crate) struct Rest {
     /// The word of requests; that of replies is [`Endpoint::REST_STEP`] behind it.
     bells: *const AtomicU64,
     busy: Cell<u8>,
-    /// Where the program looks for what of that is to be gone on with.
+    /// Byte in which the program looks for those of these things that are to be gone on with.
     shown: Cell<Option<NonNull<AtomicU8>>>,
 }
 
@@ -98,7 +98,7 @@ pub(crate) const CLOSING: u8 = 8;
 const _: () = assert!((BACKLOG | ENDED | HANDLER | CLOSING) & Endpoint::DEVICE == 0);
 
 impl Rest {
-    /// Of two endpoints, which were opened one after the other in a new domain.
+    /// Makes the words of two endpoints, which were opened one after the other in a new domain.
     fn of(endpoints: [&Endpoint; 2]) -> Self {
         // In the domain's arena.
         let [bells, of_replies] = endpoints.map(|one| one.rest().0);
@@ -110,7 +110,7 @@ impl Rest {
         }
     }
 
-    /// Whether no ring has rung.
+    /// Returns whether no ring has rung.
     #[inline(always)]
     fn is_silent(&self) -> bool {
         let (first, second) = (self.bells, self.bells.wrapping_add(Endpoint::REST_STEP));
@@ -119,13 +119,13 @@ impl Rest {
         unsafe { (*first).load(Ordering::Relaxed) | (*second).load(Ordering::Relaxed) == 0 }
     }
 
-    /// Whether there is one of these things.
+    /// Returns whether there is one of these things.
     #[inline(always)]
     pub(crate) fn is_busy(&self) -> bool {
         self.busy.get() != 0
     }
 
-    /// Whether there is this thing.
+    /// Returns whether there is this thing.
     #[inline(always)]
     pub(crate) fn has(&self, thing: u8) -> bool {
         self.busy.get() & thing != 0
@@ -161,8 +161,9 @@ fn kept_apart() {
     unsafe { std::arch::asm!("/* apart */", options(nomem, nostack, preserves_flags)) };
 }
 
-/// The same bits, of which the compiler does not know that they were looked at before: so the look
-/// before stays the first, and one instruction beside that which has brought them together.
+/// Returns the same bits, of which the compiler does not know that they were looked at before: so
+/// the look before stays the first, and one instruction beside that which has brought them
+/// together.
 #[inline(always)]
 fn asked_again(bits: u8) -> u8 {
     #[cfg(target_arch = "x86_64")]
@@ -419,23 +420,23 @@ impl<G: Guard> Deref for Engine<G> {
 
 /// Facts, and functions that need no lock. C has them for engines of any kind, which begin with this.
 impl Core {
-    /// The rank of this process.
+    /// Returns the rank of this process.
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
-    /// The number of processes.
+    /// Returns the number of processes.
     #[inline]
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// The most payload bytes of a medium message.
+    /// Returns the most payload bytes of a medium message.
     pub fn most_medium(&self) -> usize {
         self.most_medium
     }
 
-    /// Whether a process is of this node, and its memory may be mapped here.
+    /// Returns whether a process is of this node, and its memory may be mapped here.
     pub fn is_near(&self, rank: u32) -> bool {
         self.near.get(rank as usize).is_some_and(|near| *near)
     }
@@ -502,7 +503,7 @@ impl Core {
         Ok(job.leave()?)
     }
 
-    /// The segments of all processes, by rank; none before they are attached.
+    /// Returns the segments of all processes, by rank; none before they are attached.
     pub fn segments(&self) -> Option<&[Segment]> {
         self.segments.get().map(|segments| &**segments)
     }
@@ -542,8 +543,8 @@ impl Core {
         }
     }
 
-    /// Whether no message has come, and the endpoints have nothing to do: where a device is, as far as
-    /// that tells.
+    /// Returns whether no message has come, and the endpoints have nothing to do: where a device
+    /// is, as far as that tells.
     #[inline(always)]
     pub(crate) fn is_silent(&self) -> bool {
         if !self.rest.is_silent() {
@@ -560,7 +561,7 @@ impl Core {
         unsafe { !self.requests.has_come_over_device() && !self.replies.has_come_over_device() }
     }
 
-    /// Whether there is nothing to do, as far as few instructions tell.
+    /// Returns whether there is nothing to do, as far as few instructions tell.
     #[inline(always)]
     pub(crate) fn is_at_rest(&self) -> bool {
         if !self.rest.is_silent() {

@@ -2,7 +2,8 @@
 
 use fi_provider::raw::error as raw;
 
-/// Why a call was refused, or failed. [`Error::code`] has the numbers of farreach_am.h.
+/// Reason for which a call was refused, or failed. [`Error::code`] has the numbers of
+/// farreach_am.h.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -53,13 +54,13 @@ impl From<fi_job::Error> for Error {
 }
 
 impl Error {
-    /// The error of a variable of the environment whose value is not one of these.
+    /// Returns the error of a variable of the environment whose value is not one of these.
     pub fn variable(variable: &str, value: &str, choices: &str) -> Self {
         let text = format!("{variable} is \"{value}\", which is not one of {choices}");
         fi_job::Error::Variable(text.into_boxed_str()).into()
     }
 
-    /// The number that farreach_am.h has for the error: negative.
+    /// Returns the number that farreach_am.h has for the error: negative.
     pub fn code(&self) -> i32 {
         match self {
             Self::Argument(_) => -1,
@@ -77,7 +78,7 @@ impl Error {
         }
     }
 
-    /// The error of an operation with a peer.
+    /// Returns the error of an operation with a peer.
     pub(crate) fn of_peer(rank: u32, source: raw::Error) -> Self {
         match source {
             raw::Error::OutOfRange => Self::OutOfRange { rank },
@@ -88,7 +89,7 @@ impl Error {
         }
     }
 
-    /// The error of a call that concerns this process alone.
+    /// Returns the error of a call that concerns this process alone.
     pub(crate) fn of_domain(source: raw::Error) -> Self {
         match source {
             raw::Error::NoDevice | raw::Error::NoLibfabric => {

@@ -23,7 +23,7 @@ pub struct Exchange {
 unsafe impl Send for Exchange {}
 
 impl Exchange {
-    /// The job of `ranks` processes, of which this is number `rank`. `meeting` is called with
+    /// Makes the job of `ranks` processes, of which this is number `rank`. `meeting` is called with
     /// `context`, this process's bytes, their number, and room for those of all.
     ///
     /// # Safety

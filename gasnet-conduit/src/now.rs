@@ -11,7 +11,7 @@ use crate::wire::{Header, MOST_ARGS};
 use fi_provider::raw::endpoint::{self, Way};
 use fi_shm::copy;
 
-/// How far a request has come by few instructions.
+/// The progress of a request by few instructions.
 #[derive(Clone, Copy, Debug)]
 pub enum Sent<'a> {
     /// It is not sent: that is not possible at once.
@@ -32,14 +32,14 @@ pub enum Sent<'a> {
 pub struct Beyond<'a>(Way<'a>, u64);
 
 impl<'a> Beyond<'a> {
-    /// The way alone.
+    /// Returns the way alone.
     #[inline(always)]
     #[must_use]
     pub fn way(self) -> Way<'a> {
         self.0
     }
 
-    /// The word alone.
+    /// Returns the word alone.
     #[inline(always)]
     #[must_use]
     pub fn word(self) -> Word {
@@ -52,7 +52,7 @@ impl<'a> Beyond<'a> {
 pub struct Word(u64);
 
 impl Word {
-    /// The index of the handler.
+    /// Returns the index of the handler.
     #[inline(always)]
     #[must_use]
     pub fn handler(self) -> u8 {
@@ -61,7 +61,7 @@ impl Word {
     }
 }
 
-/// How far a reply has come by few instructions.
+/// The progress of a reply by few instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replied {
     /// It is not sent: that is not possible at once.
@@ -101,7 +101,8 @@ impl<G: Guard> Engine<G> {
         self.send_now(rank, header(handler, &[], Payload::None), &[])
     }
 
-    /// The same with arguments. Behind it comes [`Engine::request_args_beyond`].
+    /// Sends a short request with arguments in the same way. Behind it comes
+    /// [`Engine::request_args_beyond`].
     #[inline(always)]
     pub fn request_args_now(&self, rank: u32, handler: u8, args: &[u32]) -> Sent<'_> {
         if args.len() > MOST_ARGS {
@@ -124,8 +125,8 @@ impl<G: Guard> Engine<G> {
         )
     }
 
-    /// The same with arguments, which take all of the `N` words but the first. Behind it comes
-    /// [`Engine::request_medium_args_beyond`].
+    /// Sends a medium request with arguments in the same way; they take all of the `N` words but
+    /// the first. Behind it comes [`Engine::request_medium_args_beyond`].
     #[inline(always)]
     pub fn request_medium_args_now<const N: usize>(
         &self,
@@ -159,7 +160,7 @@ impl<G: Guard> Engine<G> {
         sent
     }
 
-    /// Sends over the device what [`Engine::request_short_now`] has not sent.
+    /// Sends over the device the request that [`Engine::request_short_now`] has not sent.
     ///
     /// # Safety
     /// Word and way are those that a function that this one is behind has just returned: nothing else
@@ -170,7 +171,8 @@ impl<G: Guard> Engine<G> {
         beyond!(self, way.inject_word_over_device(word))
     }
 
-    /// The same behind [`Engine::request_args_now`]: arguments of one word go in one step.
+    /// Sends over the device the request that [`Engine::request_args_now`] has not sent: arguments
+    /// of one word go in one step.
     ///
     /// # Safety
     /// As [`Engine::request_short_beyond`].
@@ -193,8 +195,8 @@ impl<G: Guard> Engine<G> {
         beyond!(self, send_over_device(way, words, bytes_of(args)))
     }
 
-    /// The same behind [`Engine::request_medium_now`]. Behind it comes
-    /// [`Engine::request_medium_by_other_queues`], with the same arguments.
+    /// Sends over the device the request that [`Engine::request_medium_now`] has not sent. Behind
+    /// it comes [`Engine::request_medium_by_other_queues`], with the same arguments.
     ///
     /// # Safety
     /// As [`Engine::request_short_beyond`]; `payload` holds so many bytes.
@@ -213,8 +215,8 @@ impl<G: Guard> Engine<G> {
         beyond!(self, is_sent)
     }
 
-    /// The same behind [`Engine::request_medium_args_now`], with the same arguments. Nothing comes behind
-    /// it.
+    /// Sends over the device the request that [`Engine::request_medium_args_now`] has not sent,
+    /// with the same arguments. Nothing comes behind it.
     ///
     /// # Safety
     /// As [`Engine::request_short_beyond`].
@@ -230,7 +232,8 @@ impl<G: Guard> Engine<G> {
         beyond!(self, send_over_device(way, words, payload))
     }
 
-    /// The same behind [`Engine::request_medium_beyond`]. Nothing comes behind it.
+    /// Sends over the device the request that [`Engine::request_medium_beyond`] has not sent.
+    /// Nothing comes behind it.
     ///
     /// # Safety
     /// As [`Engine::request_medium_beyond`].
@@ -294,7 +297,8 @@ impl Message {
         self.reply_now(header(handler, &[], Payload::None), &[])
     }
 
-    /// The same with arguments. Behind it comes [`Message::reply_args_beyond`].
+    /// Sends a short reply with arguments in the same way. Behind it comes
+    /// [`Message::reply_args_beyond`].
     #[inline(always)]
     pub fn reply_args_now(&self, handler: u8, args: &[u32]) -> Replied {
         if args.len() > MOST_ARGS {
@@ -344,15 +348,15 @@ impl Message {
         }
     }
 
-    /// Sends over the device what [`Message::reply_short_now`] has not sent. Returns false where that is
-    /// not possible at once.
+    /// Sends over the device the reply that [`Message::reply_short_now`] has not sent. Returns
+    /// false where that is not possible at once.
     #[inline(always)]
     pub fn reply_short_beyond(&self, handler: u8) -> bool {
         let word = header(handler, &[], Payload::None).to_word();
         reply_beyond!(self, |way| way.inject_word_over_device(word))
     }
 
-    /// The same behind [`Message::reply_args_now`].
+    /// Sends over the device the reply that [`Message::reply_args_now`] has not sent.
     #[inline(always)]
     pub fn reply_args_beyond(&self, handler: u8, args: &[u32]) -> bool {
         const { assert!(MOST_ARGS * size_of::<u32>() <= Way::FEW) };
@@ -363,7 +367,7 @@ impl Message {
         reply_beyond!(self, |way| send_over_device(way, [word], bytes_of(args)))
     }
 
-    /// The same behind [`Message::reply_medium_now`].
+    /// Sends over the device the reply that [`Message::reply_medium_now`] has not sent.
     #[inline(always)]
     pub fn reply_medium_beyond<const N: usize>(
         &self,
@@ -375,7 +379,7 @@ impl Message {
         reply_beyond!(self, |way| send_over_device(way, words, payload))
     }
 
-    /// The way to the requester, where a reply is due.
+    /// Returns the way to the requester, where a reply is due.
     #[inline(always)]
     fn way_back(&self) -> Option<Way<'_>> {
         // To itself a process sends in another way, and is not connected.
@@ -391,7 +395,7 @@ impl Message {
     }
 }
 
-/// A header, and behind it the arguments, which take all other words.
+/// Returns a header, and behind it the arguments, which take all other words.
 #[inline(always)]
 fn in_words<const N: usize>(header: Header, args: &[u32]) -> [u64; N] {
     debug_assert_eq!(1 + args.len().div_ceil(2), N);
@@ -418,7 +422,7 @@ fn send_over_device<const N: usize>(way: Way<'_>, words: [u64; N], bytes: &[u8])
     }
 }
 
-/// One or two arguments, as they lie in a message.
+/// Returns one or two arguments, as they lie in a message.
 #[inline(always)]
 fn in_one_word(args: &[u32]) -> Option<u64> {
     match *args {

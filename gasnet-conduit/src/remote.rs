@@ -12,7 +12,8 @@ use fi_provider::raw::error as raw;
 use fi_shm::{copy, order};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How an operation tells of its end, where it is not complete on return: C's `uint64_t *done`.
+/// The word or function by which an operation tells of its end, where it is not complete on return:
+/// C's `uint64_t *done`.
 #[derive(Clone, Copy, Debug)]
 pub struct Done(pub(crate) u64);
 
@@ -52,7 +53,7 @@ impl Done {
     }
 }
 
-/// When an operation is complete.
+/// Time at which an operation is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// On return.
@@ -61,7 +62,7 @@ pub enum Ended {
     Later,
 }
 
-/// When the source of a put may be changed.
+/// Time at which the source of a put may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// On return.
@@ -468,7 +469,7 @@ impl Core {
 }
 
 impl Core {
-    /// Where bytes of a segment lie that is mapped here.
+    /// Returns the address of bytes of a segment that is mapped here.
     #[inline(always)]
     fn mapped(&self, rank: u32, start: u64, bytes: usize) -> Option<*mut u8> {
         let segment = self.segments.get()?.get(rank as usize)?;

@@ -100,7 +100,7 @@ impl Exposed {
     }
 }
 
-/// How a region is reached.
+/// The way in which a region is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// By memory that is mapped here, and otherwise as other nodes are.
@@ -137,7 +137,7 @@ impl Regions {
         }
     }
 
-    /// Whether the bytes lie in memory of this process that peers reach.
+    /// Returns whether the bytes lie in memory of this process that peers reach.
     pub(crate) fn has(&self, start: u64, bytes: u64) -> bool {
         let holds = |one: &Exposed| one.key().holds(start, bytes);
         self.exposed.borrow().iter().any(holds)
@@ -155,7 +155,7 @@ impl Regions {
             .ok_or(raw::Error::OutOfRange)
     }
 
-    /// The region of a peer that was accessed last, if it has these bytes.
+    /// Returns the region of a peer that was accessed last, if it has these bytes.
     #[inline(always)]
     pub(crate) fn last(
         &self,
@@ -171,7 +171,7 @@ impl Regions {
         last.ok()
     }
 
-    /// The region of a peer that was accessed last, if posts to it are in line
+    /// Returns the region of a peer that was accessed last, if posts to it are in line
     /// ([`RemoteRegion::is_in_line`]); by the device, if updates are
     /// ([`RemoteRegion::is_updated_in_line`]).
     ///
@@ -187,7 +187,7 @@ impl Regions {
         unsafe { last.get().as_ref() }
     }
 
-    /// Changes what is known of a peer; returns what `change` does.
+    /// Changes the knowledge of a peer; returns the result of `change`.
     fn change<T>(&self, rank: u32, change: impl FnOnce(&mut Vec<Known>) -> T) -> T {
         let of_peer = &mut self.known.borrow_mut()[rank as usize];
         let last = |by: By| &self.in_line[by as usize][rank as usize];
@@ -344,7 +344,7 @@ impl<G: Guard> Engine<G> {
         Ok(key)
     }
 
-    /// Ends what [`Engine::expose`] began for the memory that begins here.
+    /// Ends the exposure that [`Engine::expose`] began for the memory that begins here.
     ///
     /// # Errors
     /// [`Error::Argument`] where there is none.

@@ -28,7 +28,7 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// The words before the payload, of which the number is returned.
+    /// Writes the words before the payload, and returns their number.
     #[inline(always)]
     fn words(&self, words: &mut [u64; MOST_WORDS]) -> usize {
         words[0] = self.header.to_word();
@@ -45,7 +45,7 @@ impl Parts<'_> {
         many
     }
 
-    /// The whole as it travels, and its bytes.
+    /// Returns the whole as it travels, and its bytes.
     pub(crate) fn joined(&self) -> (Box<[u64]>, usize) {
         let mut words = [0; MOST_WORDS];
         let many = self.words(&mut words);
@@ -174,7 +174,7 @@ impl Core {
         }
     }
 
-    /// As [`Core::insist`]; with `TRIES` the call is made once.
+    /// Insists as [`Core::insist`] does; with `TRIES` the call is made once.
     ///
     /// # Errors
     /// That of the call; [`Error::WouldWait`].
@@ -267,7 +267,7 @@ impl Core {
         Ok(payload)
     }
 
-    /// Whether a message of any words finds room in the ring of a peer.
+    /// Returns whether a message of any words finds room in the ring of a peer.
     fn has_ring_room(&self, rank: u32) -> Result<bool, Error> {
         let has_room = self.requests.has_ring_room(rank, 8 * MOST_WORDS);
         has_room.map_err(|error| Error::of_peer(rank, error))

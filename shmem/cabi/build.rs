@@ -1,4 +1,5 @@
-//! Compiles what Rust cannot define: routines of `long double`, and with any arguments; weak references.
+//! Compiles the parts that Rust cannot define: routines of `long double`, and with any arguments;
+//! weak references.
 
 fn main() {
     let files = ["src/fork.c", "src/longdouble.c", "src/pcontrol.c"];

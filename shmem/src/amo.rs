@@ -36,29 +36,29 @@ macro_rules! amos {
 amos! {
     /// Writes `value` (9.7.1.2).
     set(value): Word;
-    /// Writes `value` and returns what was there (9.7.1.4).
+    /// Writes `value` and returns the old value (9.7.1.4).
     swap(value): Word -> T;
-    /// Writes `value` where `cond` stands and returns what was there (9.7.1.3).
+    /// Writes `value` where `cond` stands and returns the old value (9.7.1.3).
     compare_swap(cond, value): Integer -> T;
     /// Adds `value` (9.7.1.8).
     add(value): Integer;
-    /// Adds `value` and returns what was there (9.7.1.7).
+    /// Adds `value` and returns the old value (9.7.1.7).
     fetch_add(value): Integer -> T;
     /// Adds one (9.7.1.6).
     inc(): Integer;
-    /// Adds one and returns what was there (9.7.1.5).
+    /// Adds one and returns the old value (9.7.1.5).
     fetch_inc(): Integer -> T;
-    /// Bitwise and (9.7.1.10).
+    /// Combines by a bitwise and (9.7.1.10).
     and(value): Integer;
-    /// Bitwise or (9.7.1.12).
+    /// Combines by a bitwise or (9.7.1.12).
     or(value): Integer;
-    /// Bitwise exclusive or (9.7.1.14).
+    /// Combines by a bitwise exclusive or (9.7.1.14).
     xor(value): Integer;
-    /// Bitwise and; returns what was there (9.7.1.9).
+    /// Combines by a bitwise and; returns the old value (9.7.1.9).
     fetch_and(value): Integer -> T;
-    /// Bitwise or; returns what was there (9.7.1.11).
+    /// Combines by a bitwise or; returns the old value (9.7.1.11).
     fetch_or(value): Integer -> T;
-    /// Bitwise exclusive or; returns what was there (9.7.1.13).
+    /// Combines by a bitwise exclusive or; returns the old value (9.7.1.13).
     fetch_xor(value): Integer -> T;
 }
 

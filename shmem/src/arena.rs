@@ -1,4 +1,4 @@
-//! The own heap's blocks, and what of them is known to be zero.
+//! The own heap's blocks, and their parts that are known to be zero.
 
 #[cfg(feature = "check")]
 use crate::heap::Stretch;
@@ -17,7 +17,7 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// An arena over `len` bytes, all zero.
+    /// Makes an arena over `len` bytes, all zero.
     pub(crate) fn new(len: usize) -> Self {
         Self {
             heap: Heap::new(len),
@@ -26,7 +26,8 @@ impl Arena {
         }
     }
 
-    /// An arena over the first `len` bytes of the memory of `other`, whose blocks are given up.
+    /// Makes an arena over the first `len` bytes of the memory of `other`, whose blocks are given
+    /// up.
     pub(crate) fn again(len: usize, other: &Self) -> Self {
         Self {
             heap: Heap::new(len),
@@ -35,16 +36,17 @@ impl Arena {
         }
     }
 
-    /// The bytes that have become part of blocks for the first time since the last call, rounded up
-    /// to whole huge pages: one in which the mapping is divided could not be huge. The end may lie
-    /// behind the heap's.
+    /// Returns the bytes that have become part of blocks for the first time since the last call,
+    /// rounded up to whole huge pages: one in which the mapping is divided could not be huge. The
+    /// end may lie behind the heap's.
     pub(crate) fn newly_used(&mut self) -> Option<Range<usize>> {
         let used = self.told..self.fresh.next_multiple_of(HUGE_PAGE);
         self.told = used.end.max(self.told);
         (!used.is_empty()).then_some(used)
     }
 
-    /// A block, as its offset and the end of the part of it that may have been written before.
+    /// Takes a block; returns its offset and the end of the part of it that may have been written
+    /// before.
     pub(crate) fn alloc(&mut self, size: usize, align: usize) -> Option<(usize, usize)> {
         let offset = self.heap.alloc(size, align)?;
         let used_to = self.fresh.clamp(offset, offset + size);
@@ -61,12 +63,13 @@ impl Arena {
         done
     }
 
-    /// The usable size of the block at `offset`.
+    /// Returns the usable size of the block at `offset`.
     pub(crate) fn size_of(&self, offset: usize) -> Option<usize> {
         self.heap.size_of(offset)
     }
 
-    /// The stretch that the byte at `offset` is in, and whether it was part of a block some time.
+    /// Returns the stretch that the byte at `offset` is in, and whether it was part of a block some
+    /// time.
     #[cfg(feature = "check")]
     pub(crate) fn stretch_at(&self, offset: usize) -> Option<(Stretch, bool)> {
         let stretch = self.heap.stretch_at(offset)?;

@@ -22,7 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the launcher has to end a job whose PE is gone, before another PE does so: it knows more.
+/// Time that the launcher has to end a job whose PE is gone, before another PE does so: it knows
+/// more.
 const LAUNCHER_TIME: Duration = Duration::from_millis(500);
 
 /// This PE's state of the barrier.
@@ -65,8 +66,9 @@ impl Barrier {
         });
     }
 
-    /// The barrier at the end of an initialisation: PEs that have finalised before may take their time,
-    /// but processes of this node that are gone do not come. (Of those elsewhere the launcher knows.)
+    /// Waits in the barrier at the end of an initialisation: PEs that have finalised before may
+    /// take their time, but processes of this node that are gone do not come. (Of those elsewhere
+    /// the launcher knows.)
     fn wait_for_init(&self) {
         const AT: Routine = &"shmem_init";
         let mut seen = None;
@@ -83,7 +85,8 @@ impl Barrier {
         });
     }
 
-    /// Only one thread of a PE may be in a barrier of all PEs, so that counting needs no atomic addition.
+    /// Waits in a barrier of all PEs. Only one thread of a PE may be in one, so that counting needs
+    /// no atomic addition.
     #[inline]
     fn wait_with(&self, at: Routine, epoch: u64, mut idle: impl FnMut()) {
         if self.is_one_node {
@@ -178,12 +181,12 @@ pub(crate) fn wait_for_init() {
     }
 }
 
-/// The barriers that this PE has completed.
+/// Returns the number of barriers that this PE has completed.
 pub(crate) fn barriers_done() -> u64 {
     BARRIER.get().as_ref().map_or(0, Barrier::epoch)
 }
 
-/// The algorithm of the barrier on this node.
+/// Returns the algorithm of the barrier on this node.
 pub(crate) fn kind() -> Kind {
     BARRIER
         .get()

@@ -2,9 +2,9 @@
 //!
 //! The header has such a program, and each shared library that was compiled so, register a
 //! [`Table`] when it is loaded. While there is a session, a table says where the peers are; at any
-//! other time it is empty, and the program's operations call the library, which knows what to do or
-//! to say. The same holds for a table of another version than the library's, and for all tables in
-//! the checking library.
+//! other time it is empty, and the program's operations call the library, which knows the right
+//! action or message. The same holds for a table of another version than the library's, and for all
+//! tables in the checking library.
 //!
 //! A table is the program's own, so that its words are found without an indirection.
 
@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 /// The version of the layout that programs rely on: of [`Table`], and of the words of a [`Peer`].
 pub const VERSION: u32 = 1;
 
-/// How many types `shmem_TYPE_p` has in Rust.
+/// Number of types that `shmem_TYPE_p` has in Rust.
 pub const TYPES: usize = 23;
 
 /// The functions that go on with `shmem_TYPE_p` for peers elsewhere ([`p_beyond`]), in the order of
@@ -41,7 +41,7 @@ pub struct Table {
     pub bytes: u32,
     /// The number of PEs; 0 where the library is to be called.
     pub peer_count: u32,
-    /// The same where all of them are near, and else 0.
+    /// The number of PEs where all of them are near, and else 0.
     pub near_count: u32,
     /// Their records.
     pub peers: *const Peer,
@@ -106,13 +106,14 @@ pub unsafe fn forget(table: *mut Table) {
     registry.tables.retain(|known| *known != table);
 }
 
-/// The version of a program's table that has another layout than this library's, if there is one.
+/// Returns the version of a program's table that has another layout than this library's, if there
+/// is one.
 pub(crate) fn other_version() -> Option<u32> {
     let registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     registry.other
 }
 
-/// Has all tables say what holds now: after the default context was enabled, or closed.
+/// Brings all tables up to date, after the default context was enabled, or closed.
 ///
 /// # Safety
 /// No other thread is inside the library, or in an operation in line.
@@ -128,7 +129,7 @@ pub(crate) unsafe fn update() {
     }
 }
 
-/// Has one table say what holds now.
+/// Brings one table up to date.
 ///
 /// # Safety
 /// The table has this layout, is valid for writes, and nobody reads it.

@@ -64,7 +64,7 @@ extern "C" fn in_child() {
     become_child();
 }
 
-/// In the child: from here on it is no PE, and gives back what a PE has.
+/// Makes the child no PE from here on: it gives back the resources of a PE.
 fn become_child() {
     job::leave();
     // SAFETY: only the thread that called fork exists in the child, and outstanding operations are
@@ -140,7 +140,7 @@ impl Snapshot {
         Self::At(contents)
     }
 
-    /// In the parent: gives the memory back.
+    /// Gives the memory back, in the parent.
     fn give_back(self) {
         if let Self::At(contents) = self {
             // SAFETY: `take` has mapped this many bytes there, and nothing else knows them.
@@ -148,7 +148,7 @@ impl Snapshot {
         }
     }
 
-    /// In the child: puts the copy in the place of the shared memory. Writes no static data before.
+    /// Puts the copy in the place of the shared memory, in the child. Writes no static data before.
     fn exchange(self) {
         let Self::At(contents) = self else {
             return if matches!(self, Self::Refused) {
@@ -209,9 +209,9 @@ unsafe fn copy_pages(memory: &Memfd, region: &MemoryRegion, to: usize) {
     }
 }
 
-/// In a static executable: `_Fork`, with the copy made and put in its place before the C library
-/// goes on in either process. `threads` is the lock of the C library's lists of threads, null
-/// where it has none by that name.
+/// Forks in a static executable: calls `_Fork`, with the copy made and put in its place before the
+/// C library goes on in either process. `threads` is the lock of the C library's lists of threads,
+/// null where it has none by that name.
 ///
 /// # Safety
 /// `fork` is the C library's `_Fork`, and `threads` null or its lock.
@@ -223,7 +223,8 @@ pub unsafe fn by(
     // That of the first fork, by `before`: it lacks the C library's writes since then.
     SNAPSHOT.take().give_back();
     let mut mask = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: both sets are filled before they are read. A handler in the child would write what is still shared.
+    // SAFETY: both sets are filled before they are read. A handler in the child would write memory
+    // that is still shared.
     unsafe {
         let mut all = MaybeUninit::<libc::sigset_t>::uninit();
         libc::sigfillset(all.as_mut_ptr());
@@ -255,11 +256,12 @@ pub unsafe fn by(
     pid
 }
 
-/// How long the lock of the lists of threads is waited for.
+/// Time to wait for the lock of the lists of threads.
 const HELD_BY_A_WAITING_THREAD: Duration = Duration::from_millis(100);
 
-/// Takes a lock of the C library: 0 is free, 1 taken, 2 taken and waited for. Not for ever: who holds it may free
-/// memory, and so wait for the locks that fork has already. Then the lists are as good as locked.
+/// Takes a lock of the C library: 0 is free, 1 taken, 2 taken and waited for. Not for ever: a
+/// thread that holds it may free memory, and so wait for the locks that fork has already. Then the
+/// lists are as good as locked.
 fn locked(lock: &AtomicI32) -> bool {
     let since = Instant::now();
     // ORDERING: Acquire, so that the lists are copied as the last holder left them.

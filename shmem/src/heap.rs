@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The unit of sizes and offsets, in bytes: one cache line.
 pub const GRANULE: usize = 64;
 
-/// Why an offset cannot be given back.
+/// Reason for which an offset cannot be given back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeapError {
@@ -46,7 +46,7 @@ pub enum HeapError {
     Inside {
         /// The offset that was passed, in bytes.
         offset: usize,
-        /// Where the block that holds it starts, in bytes.
+        /// Start of the block that holds it, in bytes.
         start: usize,
     },
 }
@@ -61,7 +61,7 @@ struct Block {
 /// A part of the region: a block in use, or free memory between two of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where it begins, in bytes.
+    /// Its beginning, in bytes.
     pub start: usize,
     /// Its size in bytes.
     pub size: usize,
@@ -81,7 +81,8 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// A heap over `size` bytes, all of them free. A remainder of less than [`GRANULE`] bytes stays unused.
+    /// Makes a heap over `size` bytes, all of them free. A remainder of less than [`GRANULE`] bytes
+    /// stays unused.
     #[must_use]
     pub fn new(size: usize) -> Self {
         let size = size - size % GRANULE;
@@ -139,7 +140,8 @@ impl Heap {
         Ok(size)
     }
 
-    /// The usable size in bytes of the block in use that starts at `offset`: what was asked for, rounded up.
+    /// Returns the usable size in bytes of the block in use that starts at `offset`: the requested
+    /// size, rounded up.
     #[must_use]
     pub fn size_of(&self, offset: usize) -> Option<usize> {
         self.blocks
@@ -148,7 +150,7 @@ impl Heap {
             .map(|block| block.size)
     }
 
-    /// The stretch that the byte at `offset` is in; `None` behind the end of the heap.
+    /// Returns the stretch that the byte at `offset` is in; `None` behind the end of the heap.
     #[must_use]
     pub fn stretch_at(&self, offset: usize) -> Option<Stretch> {
         if offset >= self.size {
@@ -160,8 +162,9 @@ impl Heap {
 
     /// Makes the block at `offset` hold `new_size` bytes without moving it, and says whether that was possible.
     ///
-    /// Growing takes what is missing from the free block behind it; shrinking gives back the tail. Nothing changes when
-    /// the answer is `false`: no block in use starts at `offset`, `new_size` is 0, or the neighbour has not enough.
+    /// Growing takes the missing bytes from the free block behind it; shrinking gives back the
+    /// tail. Nothing changes when the answer is `false`: no block in use starts at `offset`,
+    /// `new_size` is 0, or the neighbour has not enough.
     #[must_use]
     pub fn realloc_in_place(&mut self, offset: usize, new_size: usize) -> bool {
         let (Some(old), Some(new)) = (self.size_of(offset), round_up(new_size)) else {
@@ -196,25 +199,27 @@ impl Heap {
         true
     }
 
-    /// The bytes in use, each block counted with its usable size.
+    /// Returns the bytes in use, each block counted with its usable size.
     #[must_use]
     pub fn in_use(&self) -> usize {
         self.in_use
     }
 
-    /// The size in bytes of the largest free block: the largest request that can succeed, of alignment up to [`GRANULE`].
+    /// Returns the size in bytes of the largest free block: the largest request that can succeed,
+    /// of alignment up to [`GRANULE`].
     #[must_use]
     pub fn largest_free(&self) -> usize {
         self.free.last().map_or(0, |&(size, _)| size)
     }
 
-    /// The bytes that this heap manages: what [`Heap::new`] was given, rounded down to a multiple of [`GRANULE`].
+    /// Returns the bytes that this heap manages: the size that [`Heap::new`] was given, rounded
+    /// down to a multiple of [`GRANULE`].
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Walks over all blocks and checks what must always hold: for tests, linear in the number of blocks.
+    /// Walks over all blocks and checks the invariants: for tests, linear in the number of blocks.
     ///
     /// # Errors
     ///
@@ -258,7 +263,8 @@ impl Heap {
         Ok(())
     }
 
-    /// The free block, as (size, offset), that holds `size` bytes at a multiple of `align`; both are multiples of [`GRANULE`].
+    /// Returns the free block, as (size, offset), that holds `size` bytes at a multiple of `align`;
+    /// both are multiples of [`GRANULE`].
     fn find(&self, size: usize, align: usize) -> Option<(usize, usize)> {
         let fits = |&(block_size, offset): &(usize, usize)| {
             offset
@@ -321,7 +327,7 @@ impl Heap {
         self.free.remove(&(size, offset));
     }
 
-    /// Why no block in use starts at `offset`.
+    /// Returns the reason for which no block in use starts at `offset`.
     #[cold]
     fn explain(&self, offset: usize) -> HeapError {
         match self.stretch_at(offset) {
@@ -335,7 +341,7 @@ impl Heap {
     }
 }
 
-/// `size` rounded up to a multiple of [`GRANULE`], if there is one.
+/// Returns `size` rounded up to a multiple of [`GRANULE`], if there is one.
 fn round_up(size: usize) -> Option<usize> {
     size.checked_next_multiple_of(GRANULE)
 }

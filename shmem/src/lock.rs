@@ -86,8 +86,8 @@ struct Lock {
     watch: Option<Watch>,
 }
 
-/// The home PE of the lock at the own address `lock`, of `pes` PEs. Static data and the heap lie elsewhere on each PE,
-/// by whole pages.
+/// Returns the home PE of the lock at the own address `lock`, of `pes` PEs. Static data and the
+/// heap lie elsewhere on each PE, by whole pages.
 fn home_of(lock: usize, pes: u32) -> PeerIndex {
     (lock % PAGE / size_of::<c_long>()) as PeerIndex % pes
 }
@@ -115,18 +115,18 @@ impl Lock {
         }
     }
 
-    /// Whether all PEs are on this node: others cannot wake one that sleeps.
+    /// Returns whether all PEs are on this node: others cannot wake one that sleeps.
     fn may_sleep(&self) -> bool {
         job::job().is_some_and(|job| job.node.places.is_one_node())
     }
 
-    /// The half of the word that holds the PE's link.
+    /// Returns the half of the word that holds the PE's link.
     fn link_half(&self) -> *mut u32 {
         let low = if cfg!(target_endian = "little") { 0 } else { 1 };
         self.word.cast::<u32>().wrapping_add(low)
     }
 
-    /// The half of the word that holds the tail, in the copy of the home PE.
+    /// Returns the half of the word that holds the tail, in the copy of the home PE.
     fn tail_half(&self) -> *mut u32 {
         let high = if cfg!(target_endian = "little") { 1 } else { 0 };
         self.word.cast::<u32>().wrapping_add(high)
@@ -153,7 +153,7 @@ impl Lock {
         }
     }
 
-    /// For `map_err`: the home PE's copy cannot be changed.
+    /// Makes the refusal for `map_err`: the home PE's copy cannot be changed.
     fn at_home(&self) -> impl FnOnce(Error) -> Refusal + use<> {
         let pe = self.home;
         move |error| Refusal { error, pe }
@@ -210,7 +210,7 @@ impl Words for Lock {
     fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<u32, Refusal> {
         let (endpoint, by) = (&self.ctx.endpoint, by.cast_unsigned());
         // The whole word, which every device can add to; the sum does not reach the upper half. An operation that fetches is
-        // done when it returns: the next PE need not wait for what this one does after that.
+        // done when it returns: the next PE need not wait for this one's actions after that.
         // SAFETY: the lock is symmetric and aligned, as `set_lock` requires. The rules of threads:
         // this one may use the endpoint.
         let before = unsafe { atomic::fetch_add(endpoint, (), self.word, by, pe) };
@@ -221,7 +221,8 @@ impl Words for Lock {
 
     fn link(&mut self) -> Result<u32, Refusal> {
         // SAFETY: the lock is aligned and this PE's memory, as `set_lock` requires.
-        // ORDERING: acquires what the PE before in the queue did; pairs with its atomic addition.
+        // ORDERING: acquires the actions of the PE before in the queue; pairs with its atomic
+        // addition.
         Ok(unsafe { u32::fetch(self.link_half()) })
     }
 

@@ -1,9 +1,10 @@
-//! The words of a PE's mailbox, which PEs of other nodes write and read: which is for what.
+//! The words of a PE's mailbox, which PEs of other nodes write and read: the purpose of each.
 //!
-//! They lie in the workspace ([`crate::job::workspace`]) and are used in jobs of several nodes only. A word has one writer, and what is
-//! written replaces what stood there. They live as long as the process, from one session to the next, and so do the numbers in
-//! them. In a job of more PEs than [`FAREWELLS`] no PE tells the others that it finalises: nobody has so many words, and the messages would be
-//! as many as there are pairs of PEs.
+//! They lie in the workspace ([`crate::job::workspace`]) and are used in jobs of several nodes
+//! only. A word has one writer, and a written value replaces the old one. They live as long as the
+//! process, from one session to the next, and so do the numbers in them. In a job of more PEs than
+//! [`FAREWELLS`] no PE tells the others that it finalises: nobody has so many words, and the
+//! messages would be as many as there are pairs of PEs.
 
 use crate::ctx;
 use crate::job;
@@ -24,7 +25,7 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    /// The place of the word in every mailbox.
+    /// Returns the place of the word in every mailbox.
     pub(crate) fn slot(self) -> usize {
         match self {
             Self::Sleep => 0,
@@ -59,7 +60,7 @@ impl Word {
     }
 }
 
-/// Whether PEs of a job of so many tell each other that they finalise.
+/// Returns whether PEs of a job of so many tell each other that they finalise.
 fn has_farewells(pes: u32) -> bool {
     pes <= FAREWELLS
 }
@@ -68,7 +69,7 @@ fn own(word: Word) -> Option<&'static AtomicU64> {
     job::session()?.domain.mailbox().get(word.slot())
 }
 
-/// How a PE sleeps in its waits.
+/// The sleep of a PE in its waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sleep {
     /// Odd while the PE sleeps in a wait, and has no other thread and no handler of the program
@@ -79,7 +80,7 @@ pub(crate) struct Sleep {
 }
 
 impl Sleep {
-    /// How PE `pe` of another node sleeps; `None` where its device does not tell.
+    /// Returns how PE `pe` of another node sleeps; `None` where its device does not tell.
     pub(crate) fn of(pe: PeerIndex) -> Option<Self> {
         Some(Self::from_word(Word::Sleep.peek(pe).ok()?))
     }
@@ -87,8 +88,8 @@ impl Sleep {
     /// Makes it readable for others.
     pub(crate) fn publish(self) {
         if let Some(word) = own(Word::Sleep) {
-            // ORDERING: pairs with the read of the others' devices: what the PE does when it is awake again comes
-            // after it has said so.
+            // ORDERING: pairs with the read of the others' devices: the PE's actions when it is
+            // awake again come after it has said so.
             word.store(self.to_word(), Ordering::Release);
         }
     }

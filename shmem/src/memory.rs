@@ -22,7 +22,7 @@ const ANY_TYPE: usize = 16;
 /// Blocks of at least so many bytes are cleared by giving their pages back.
 const DISCARD_FROM: usize = 1 << 20;
 
-/// The session of an initialised library; ends the job with a message otherwise.
+/// Returns the session of an initialised library; ends the job with a message otherwise.
 fn session(at: Routine) -> &'static Session {
     match job::session() {
         Some(session) => session,
@@ -44,7 +44,8 @@ impl Session {
         (self.space.base() + offset) as *mut c_void
     }
 
-    /// The offset of the block that starts at `ptr`, and its size; ends the job where there is none.
+    /// Returns the offset of the block that starts at `ptr`, and its size; ends the job where there
+    /// is none.
     fn block(&self, at: Routine, ptr: *mut c_void) -> (usize, usize) {
         let offset = ptr.addr().wrapping_sub(self.space.base());
         match self.with_arena(|arena| arena.size_of(offset)) {

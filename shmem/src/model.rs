@@ -23,11 +23,11 @@ pub(crate) enum Op {
     Store(usize, u64),
     /// Writes a word some time later.
     Put(usize, u64),
-    /// Replaces a word; the result is what was there.
+    /// Replaces a word; the result is its old value.
     Swap(usize, u64),
-    /// Replaces a word that is the first number by the second; the result is what was there.
+    /// Replaces a word that is the first number by the second; the result is its old value.
     CompareSwap(usize, u64, u64),
-    /// Adds to a word; the result is what was there.
+    /// Adds to a word; the result is its old value.
     Add(usize, u64),
     /// Waits until a word is greater than the number; the result is the word.
     WaitOver(usize, u64),
@@ -48,7 +48,7 @@ pub(crate) struct Pe<'a> {
 }
 
 impl Pe<'_> {
-    /// The result of the next operation, `op`.
+    /// Returns the result of the next operation, `op`.
     pub(crate) fn step(&mut self, op: Op) -> Result<u64, Asked> {
         assert!(self.asked.is_none(), "goes on after {:?}", self.asked);
         match self.results.split_first() {
@@ -168,7 +168,7 @@ impl<O: Clone + Default + Hash> Model<'_, O> {
         Ok(())
     }
 
-    /// Whether PE `me` asks for no more in its turn.
+    /// Returns whether PE `me` asks for no more in its turn.
     fn has_ended(&self, me: usize, (turn, results): &(usize, Vec<u64>)) -> bool {
         let mut pe = Pe {
             me,
@@ -246,7 +246,8 @@ mod tests {
         .check()
     }
 
-    /// PE 0 puts data and a flag; PE 1 waits for the flag, tells what it sees, and cleans up.
+    /// Lets PE 0 put data and a flag, and PE 1 wait for the flag, tell the data that it sees, and
+    /// clean up.
     fn pass_on(pe: &mut Pe<'_>, put: fn(usize, u64) -> Op) -> Result<(), Asked> {
         if pe.me == 0 {
             pe.step(put(0, 7))?;

@@ -43,7 +43,8 @@ pub(crate) unsafe fn try_quiet(ctx: &Context, at: Routine) -> bool {
     }
 }
 
-/// There is nothing to wait for on SHMEM_CTX_INVALID, which has no PEs; on any other context the PE does not exist.
+/// Returns on SHMEM_CTX_INVALID, which has no PEs and nothing to wait for; ends the job on any
+/// other context, where the PE does not exist.
 #[cold]
 #[inline(never)]
 fn no_pe(ctx: &Context, at: Routine, pe: c_int) {
@@ -54,7 +55,7 @@ fn no_pe(ctx: &Context, at: Routine, pe: c_int) {
     }
 }
 
-/// As [`quiet`] for the operations to the `count` PEs at `pes` (9.12.3).
+/// Waits as [`quiet`] does, for the operations to the `count` PEs at `pes` (9.12.3).
 ///
 /// # Safety
 /// `pes` holds `count` numbers, unless `count` is 0.

@@ -32,7 +32,7 @@ impl Part {
 }
 
 impl Drop for Part {
-    /// Behind the part's last use of the library.
+    /// Removes the part, behind its last use of the library.
     fn drop(&mut self) {
         STATE.remove_part();
     }
@@ -54,7 +54,7 @@ impl Drop for Leaving {
     }
 }
 
-/// A number above 1 that no other running thread has.
+/// Returns a number above 1 that no other running thread has.
 #[inline]
 fn this_thread() -> usize {
     PLACE.with(|place| std::ptr::from_ref(place).addr())

@@ -22,19 +22,19 @@ impl<T> Plain<T> {
         Self(UnsafeCell::new(value))
     }
 
-    /// The value as it was last written.
+    /// Returns the value as it was last written.
     #[inline(always)]
     pub(crate) fn get(&self) -> &T {
         // SAFETY: no reference from here is in use while one of `get_mut` is, as that requires.
         unsafe { &*self.0.get() }
     }
 
-    /// The address of the value.
+    /// Returns the address of the value.
     pub(crate) const fn as_ptr(&self) -> *const T {
         self.0.get()
     }
 
-    /// The value, to be changed.
+    /// Returns the value, to be changed.
     ///
     /// # Safety
     /// No other thread is inside the library, and no reference from `get` is in use.

@@ -12,7 +12,7 @@ use crate::report;
 use crate::routine::Routine;
 use std::ffi::{c_int, c_void};
 
-/// The number of this PE (9.1.2).
+/// Returns the number of this PE (9.1.2).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -25,7 +25,7 @@ pub unsafe fn my_pe() -> c_int {
     me
 }
 
-/// The number of PEs (9.1.3).
+/// Returns the number of PEs (9.1.3).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -48,7 +48,7 @@ fn of_ended_job(at: Routine, what: fn(&Node) -> u32) -> c_int {
     }
 }
 
-/// The thread level that initialisation provided (9.2.2).
+/// Returns the thread level that initialisation provided (9.2.2).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -62,12 +62,12 @@ pub unsafe fn query_thread() -> c_int {
     }
 }
 
-/// Whether the library is initialised: 1 or 0; at any time (9.1.5).
+/// Returns whether the library is initialised: 1 or 0; at any time (9.1.5).
 pub fn query_initialized() -> c_int {
     c_int::from(phase() == Phase::Running)
 }
 
-/// Whether PE `pe` can be reached: 1 or 0 (9.1.7).
+/// Returns whether PE `pe` can be reached: 1 or 0 (9.1.7).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -75,7 +75,7 @@ pub unsafe fn pe_accessible(pe: c_int) -> c_int {
     c_int::from((pe as u32) < ctx::default_ctx().endpoint.peer_count())
 }
 
-/// Whether the object at `addr` can be reached on PE `pe`: 1 or 0 (9.1.8).
+/// Returns whether the object at `addr` can be reached on PE `pe`: 1 or 0 (9.1.8).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -86,8 +86,8 @@ pub unsafe fn addr_accessible(addr: *const c_void, pe: c_int) -> c_int {
     c_int::from(is_there && job::session().is_some_and(inside))
 }
 
-/// Where the object at `dest` on PE `pe` can be loaded from and stored to; null where it cannot
-/// (9.1.9).
+/// Returns the address at which the object at `dest` on PE `pe` can be loaded from and stored to;
+/// null where it cannot (9.1.9).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).

@@ -11,11 +11,11 @@ use std::fmt::{Arguments, Display};
 use std::thread;
 use std::time::Duration;
 
-/// How long news of a device that fails is held back: a peer that dies takes its queues with it, and the launcher, which
-/// knows why it died, ends the job in this time.
+/// Time for which news of a device that fails is held back: a peer that dies takes its queues with
+/// it, and the launcher, which knows why it died, ends the job in this time.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A transfer on the default context was refused: as [`transfer_on`].
+/// Reports a refused transfer on the default context, as [`transfer_on`] does.
 #[cold]
 #[inline(never)]
 pub(crate) fn transfer(
@@ -29,8 +29,8 @@ pub(crate) fn transfer(
     transfer_on(ctx::default_ctx(), at, error, what, (addr, bytes), pe)
 }
 
-/// A transfer was refused: `what` names the argument with the symmetric address and so many bytes, `pe` is a PE as `ctx`
-/// counts them.
+/// Reports a refused transfer: `what` names the argument with the symmetric address and so many
+/// bytes, `pe` is a PE as `ctx` counts them.
 #[cold]
 #[inline(never)]
 pub(crate) fn transfer_on(
@@ -82,7 +82,7 @@ pub(crate) fn transfer_on(
     }
 }
 
-/// An earlier operation to a PE, as `ctx` counts them, has failed.
+/// Reports that an earlier operation to a PE, as `ctx` counts them, has failed.
 fn earlier(ctx: &Context, at: Routine, pe: u32, failure: impl Into<Error> + Display + Copy) -> ! {
     let pe_of = PeOf(ctx, pe as c_int);
     match failure.into() {
@@ -95,7 +95,7 @@ fn earlier(ctx: &Context, at: Routine, pe: u32, failure: impl Into<Error> + Disp
     }
 }
 
-/// The routine's name for the object that it works on: `name`, or `sig_addr` for a signal.
+/// Returns the routine's name for the object that it works on: `name`, or `sig_addr` for a signal.
 pub(crate) fn object_name(at: Routine, name: &'static str) -> &'static str {
     if at.contains("signal") {
         "sig_addr"
@@ -124,12 +124,12 @@ fn let_others_go_first(error: Error) {
     }
 }
 
-/// Whether the device has told of a failure.
+/// Returns whether the device has told of a failure.
 fn is_of_device(error: Error) -> bool {
     matches!(error, Error::PeerUnreachable | Error::Device)
 }
 
-/// Where symmetric memory lies, for messages.
+/// The places of symmetric memory, for messages.
 pub(crate) struct Whereabouts;
 
 impl Display for Whereabouts {
@@ -145,15 +145,15 @@ impl Display for Whereabouts {
     }
 }
 
-/// The routine cannot be called now.
+/// Reports that the routine cannot be called now.
 #[cold]
 #[inline(never)]
 pub(crate) fn call(at: Routine, error: Error) -> ! {
     call_on(ctx::default_ctx(), at, error)
 }
 
-/// The routine cannot be called now, or not on this context, or an earlier operation on it has
-/// failed.
+/// Reports that the routine cannot be called now, or not on this context, or an earlier operation
+/// on it has failed.
 #[cold]
 #[inline(never)]
 pub(crate) fn call_on(ctx: &Context, at: Routine, error: Error) -> ! {
@@ -182,7 +182,7 @@ pub(crate) fn call_on(ctx: &Context, at: Routine, error: Error) -> ! {
     }
 }
 
-/// A context that has no PEs, while the library is initialised.
+/// Reports a context that has no PEs, while the library is initialised.
 fn unusable(ctx: &Context, at: Routine) -> ! {
     if ctx::is_invalid(ctx) {
         fatal(format_args!(
@@ -194,7 +194,7 @@ fn unusable(ctx: &Context, at: Routine) -> ! {
     ))
 }
 
-/// A PE number that the team of `ctx` does not have.
+/// Reports a PE number that the team of `ctx` does not have.
 #[cold]
 #[inline(never)]
 pub(crate) fn pe_out_of_range(ctx: &Context, at: Routine, pe: c_int) -> ! {
@@ -210,14 +210,15 @@ pub(crate) fn pe_out_of_range(ctx: &Context, at: Routine, pe: c_int) -> ! {
     ))
 }
 
-/// An argument that is none of those allowed.
+/// Reports an argument that is none of those allowed.
 #[cold]
 #[inline(never)]
 pub(crate) fn bad_argument(at: Routine, name: &str, value: Arguments<'_>, allowed: &str) -> ! {
     fatal(format_args!("{at}: {name} {value} is not {allowed}"))
 }
 
-/// An own object that is not aligned to its `bytes` bytes, so that nobody can change it as a whole.
+/// Reports an own object that is not aligned to its `bytes` bytes, so that nobody can change it as
+/// a whole.
 #[cold]
 #[inline(never)]
 pub(crate) fn misaligned(at: Routine, name: &str, addr: usize, bytes: usize) -> ! {
@@ -226,7 +227,8 @@ pub(crate) fn misaligned(at: Routine, name: &str, addr: usize, bytes: usize) -> 
     ))
 }
 
-/// A wait that can never end, because PE `gone` has finalised and whoever is left waits too.
+/// Reports a wait that can never end, because PE `gone` has finalised and all PEs that are left
+/// wait too.
 #[cold]
 #[inline(never)]
 pub(crate) fn nobody_left(at: Routine, gone: u32) -> ! {

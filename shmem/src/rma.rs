@@ -37,7 +37,8 @@ pub unsafe fn g<T: Copy>(ctx: &Context, at: Routine, source: *const T, pe: c_int
 macro_rules! transfers {
     ($($(#[$doc:meta])* $name:ident: $operation:ident;)*) => {$(
         $(#[$doc])* ///
-        /// `nelems` elements of `size_of::<T>()` bytes; 0 does nothing, whatever the addresses.
+        /// Copies `nelems` elements of `size_of::<T>()` bytes; 0 does nothing, whatever the
+        /// addresses.
         ///
         /// # Safety
         /// The remote side is symmetric, the local side holds `nelems` elements, and they do not

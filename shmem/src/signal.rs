@@ -12,7 +12,7 @@ use crate::routine::Routine;
 use crate::{rma, sync};
 use std::ffi::c_int;
 
-/// SHMEM_SIGNAL_SET: the signal replaces what stands in the signal word.
+/// SHMEM_SIGNAL_SET: the signal replaces the value of the signal word.
 pub const SIGNAL_SET: c_int = 0;
 /// SHMEM_SIGNAL_ADD: the signal is added to the signal word.
 pub const SIGNAL_ADD: c_int = 1;
@@ -20,8 +20,8 @@ pub const SIGNAL_ADD: c_int = 1;
 macro_rules! put_signals {
     ($($(#[$doc:meta])* $name:ident: $put:ident;)*) => {$(
         $(#[$doc])* ///
-        /// `nelems` elements of `size_of::<T>()` bytes; with 0 only the signal is sent. `op` is
-        /// [`SIGNAL_SET`] or [`SIGNAL_ADD`].
+        /// Puts `nelems` elements of `size_of::<T>()` bytes; with 0 only the signal is sent. `op`
+        /// is [`SIGNAL_SET`] or [`SIGNAL_ADD`].
         ///
         /// # Safety
         /// `dest` and `sig` are symmetric, `sig` is aligned, and `source` holds `nelems` elements;
@@ -56,10 +56,10 @@ macro_rules! put_signals {
 }
 
 put_signals! {
-    /// Puts elements and then updates the signal word on the same PE: whoever sees the signal sees the
-    /// elements (9.8.1).
+    /// Puts elements and then updates the signal word on the same PE: a PE that sees the signal
+    /// sees the elements (9.8.1).
     put_signal: put;
-    /// As [`put_signal`]; `source` stays as it is until quiet (9.8.2).
+    /// Starts the work of [`put_signal`]; `source` stays as it is until quiet (9.8.2).
     put_signal_nbi: put_nbi;
 }
 

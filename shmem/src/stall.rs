@@ -1,4 +1,4 @@
-//! Waiting that notices when nobody is left who could end the wait.
+//! Waiting that notices when no PE is left that could end the wait.
 //!
 //! A PE that sleeps in a wait looks around now and then. The job is stuck when some PE has gone into
 //! its last finalisation, all PEs sleep in waits, that one in its finalisation, and the others have
@@ -6,8 +6,9 @@
 //! several threads are never counted as sleeping, because another thread may still write, and no
 //! more are those in which a signal handler of the program may run.
 //!
-//! Those of this node are seen by their slots in the node's memory. PEs of other nodes tell when they finalise; how they
-//! sleep is read through the device, which like a load tells what was so between the beginning and the end of the read.
+//! Those of this node are seen by their slots in the node's memory. PEs of other nodes tell when
+//! they finalise; how they sleep is read through the device, which like a load tells a state
+//! between the beginning and the end of the read.
 
 use crate::ctx::progress;
 use crate::job;
@@ -23,11 +24,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How long a wait sleeps before it begins to look around, and the time between two looks.
+/// Time that a wait sleeps before it begins to look around, and the time between two looks.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Looks at its own memory that every sleeping PE must have made between two looks around: one is what it
-/// takes, the first may have been under way already, and the last may not have ended.
+/// Looks at its own memory that every sleeping PE must have made between two looks around: one
+/// would be enough, the first may have been under way already, and the last may not have ended.
 const LOOKS: u32 = 3;
 
 /// One wait of routine `at`.
@@ -35,7 +36,7 @@ pub(crate) struct Watch {
     at: Routine,
     waiter: Waiter,
     sleeping: Option<Sleeping>,
-    /// Whether what is awaited may come through a device.
+    /// Whether the awaited write may come through a device.
     has_device: bool,
 }
 
@@ -58,12 +59,12 @@ struct Sight {
 }
 
 impl Sight {
-    /// Whether the PE is in the wait that it was in when `before` was seen.
+    /// Returns whether the PE is in the wait that it was in when `before` was seen.
     fn still_waits(&self, before: &Self) -> bool {
         self.blocked % 2 == 1 && self.blocked == before.blocked
     }
 
-    /// Whether the PE has finalised, or has looked at its memory since `before` was seen.
+    /// Returns whether the PE has finalised, or has looked at its memory since `before` was seen.
     fn has_looked(&self, before: &Self) -> bool {
         self.finalizing || self.looks.wrapping_sub(before.looks) >= LOOKS
     }
@@ -133,7 +134,7 @@ impl Sleeping {
         }
     }
 
-    /// Tells PEs of other nodes what those of this one see in the own slot.
+    /// Tells PEs of other nodes the state that those of this one see in the own slot.
     fn publish(&self) {
         if !self.node.places.is_one_node() {
             let own = self.node.own();
@@ -145,7 +146,8 @@ impl Sleeping {
         }
     }
 
-    /// A PE that has begun its last finalisation without having been in the awaited barrier.
+    /// Returns a PE that has begun its last finalisation without having been in the awaited
+    /// barrier.
     fn missing(&self, epoch: Option<u64>) -> Option<PeerIndex> {
         let epoch = epoch?;
         // The barrier of the finalisation itself counts.
@@ -167,7 +169,8 @@ impl Sleeping {
         near.map(|rank| places.pe_at(rank)).or_else(far)
     }
 
-    /// A PE that has begun its last finalisation, when all PEs sleep in waits that nobody can end.
+    /// Returns a PE that has begun its last finalisation, when all PEs sleep in waits that nobody
+    /// can end.
     fn stuck(&mut self) -> Option<PeerIndex> {
         if self.node.own().state.load(Ordering::Relaxed) == state::FINALIZING {
             // Those that have not come yet are on their way or look around themselves.
@@ -192,7 +195,7 @@ impl Sleeping {
         have_looked.then_some(gone)
     }
 
-    /// The lowest PE that is known to have begun its last finalisation.
+    /// Returns the lowest PE that is known to have begun its last finalisation.
     fn first_to_finalize(&self) -> Option<PeerIndex> {
         let places = &self.node.places;
         let near = self.node.ranks().find(|&rank| {
@@ -235,14 +238,14 @@ impl Drop for Sleeping {
     fn drop(&mut self) {
         let own = &self.node.own().blocked;
         if own.load(Ordering::Relaxed) % 2 == 1 {
-            // ORDERING: release: what this PE does after the wait comes after the mark is gone.
+            // ORDERING: release: this PE's actions after the wait come after the mark is gone.
             own.fetch_add(1, Ordering::AcqRel);
             self.publish();
         }
     }
 }
 
-/// The number of threads of this process without the library's own, where the system tells.
+/// Returns the number of threads of this process without the library's own, where the system tells.
 pub(crate) fn threads() -> Option<usize> {
     let all = std::fs::read_dir("/proc/self/task").ok()?.count();
     Some(all.saturating_sub(helper::threads() + fi_bootstrap::threads()))

@@ -1,7 +1,7 @@
 //! Strided remote memory access (OpenSHMEM 1.6, section 9.6): iput, iget, and with blocks ibput, ibget.
 //!
-//! Strides are of elements, from the beginning of one element or block to that of the next, and so never less than what lies
-//! between: smaller ones end the job with a message.
+//! Strides are of elements, from the beginning of one element or block to that of the next, and so
+//! never less than the elements between: smaller ones end the job with a message.
 
 #![expect(
     unsafe_code,
@@ -22,8 +22,8 @@ pub(crate) enum Least {
     BlockSize(usize),
 }
 
-/// The shape of `count` blocks of `len` elements; ends the job where a stride is too small for it. No elements are
-/// a shape whatever the strides.
+/// Returns the shape of `count` blocks of `len` elements; ends the job where a stride is too small
+/// for it. No elements are a shape whatever the strides.
 #[inline]
 pub(crate) fn shape(
     at: Routine,
@@ -68,8 +68,9 @@ macro_rules! strided {
         $(#[$block_doc:meta])* $blocks:ident: $operation:ident;
     )*) => {$(
         $(#[$doc])* ///
-        /// `nelems` elements of `size_of::<T>()` bytes, `dst` elements apart in `dest` and `sst` in `source`, at least 1;
-        /// 0 elements do nothing, whatever the addresses and strides.
+        /// Copies `nelems` elements of `size_of::<T>()` bytes, `dst` elements apart in `dest` and
+        /// `sst` in `source`, at least 1; 0 elements do nothing, whatever the addresses and
+        /// strides.
         ///
         /// # Safety
         /// The remote side is symmetric, the local side holds the elements, both are aligned for
@@ -94,8 +95,9 @@ macro_rules! strided {
         }
 
         $(#[$block_doc])* ///
-        /// `nblocks` blocks of `bsize` elements of `size_of::<T>()` bytes, `dst` elements apart in `dest` and `sst` in `source`,
-        /// at least `bsize`; 0 elements do nothing, whatever the addresses and strides.
+        /// Copies `nblocks` blocks of `bsize` elements of `size_of::<T>()` bytes, `dst` elements
+        /// apart in `dest` and `sst` in `source`, at least `bsize`; 0 elements do nothing, whatever
+        /// the addresses and strides.
         ///
         /// # Safety
         /// As without blocks.

@@ -130,7 +130,8 @@ waited! {
     usize: AtomicUsize;
 }
 
-/// Elements to look at: values that peers change, which of them count, and what they are compared with.
+/// Elements to look at: values that peers change, which of them count, and the values that they are
+/// compared with.
 struct Elements<T> {
     ivars: *const T,
     count: usize,
@@ -142,7 +143,7 @@ struct Elements<T> {
 }
 
 impl<T: Integer> Elements<T> {
-    /// Whether element `i` counts.
+    /// Returns whether element `i` counts.
     #[inline(always)]
     fn counts(&self, i: usize) -> bool {
         // SAFETY: a status array that is given holds `count` numbers, as the forms over arrays
@@ -150,12 +151,12 @@ impl<T: Integer> Elements<T> {
         self.status.is_null() || unsafe { self.status.add(i).read() } == 0
     }
 
-    /// Whether element `i` satisfies the comparison now.
+    /// Returns whether element `i` satisfies the comparison now.
     #[inline(always)]
     fn holds(&self, i: usize) -> bool {
         // SAFETY: `ivars` holds `count` aligned elements, `values` as many or one (step 0), as the
         // forms over arrays require.
-        // ORDERING: the load acquires what the peer wrote before it wrote the element.
+        // ORDERING: the load acquires the peer's writes before that of the element.
         unsafe {
             let now = T::fetch(self.ivars.add(i).cast_mut());
             self.cmp.holds(now, self.values.add(i * self.step).read())
@@ -170,8 +171,8 @@ impl<T: Integer> Elements<T> {
         !(0..self.count).any(|i| self.counts(i))
     }
 
-    /// An element that holds, searched from a place that changes: a series of calls must return each of
-    /// those that hold some time (9.11.3).
+    /// Returns an element that holds, searched from a place that changes: a series of calls must
+    /// return each of those that hold some time (9.11.3).
     fn any(&self) -> usize {
         if self.count == 0 {
             return usize::MAX;
@@ -195,7 +196,8 @@ impl<T: Integer> Elements<T> {
         found
     }
 
-    /// The result of a look, or of another one behind progress where the first gives `nothing`.
+    /// Returns the result of a look, or of another one behind progress where the first gives
+    /// `nothing`.
     fn tested(&self, at: Routine, mut look: impl FnMut(&Self) -> usize, nothing: usize) -> usize {
         let found = look(self);
         if found == nothing && look_again(at) {
@@ -233,7 +235,8 @@ impl<T: Integer> Elements<T> {
     }
 }
 
-/// A number without pattern, so that no order of calls on several arrays can prefer an element.
+/// Returns a number without pattern, so that no order of calls on several arrays can prefer an
+/// element.
 fn somewhere() -> usize {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     // The odd constant and the shifts of splitmix64.
@@ -276,7 +279,7 @@ pub unsafe fn wait_until<T: Waited>(at: Routine, ivar: *mut T, cmp: c_int, value
     unsafe { wait_for(at, ivar, cmp, value) };
 }
 
-/// Whether `*ivar` satisfies the comparison now: 1 or 0 (9.11.8).
+/// Returns whether `*ivar` satisfies the comparison now: 1 or 0 (9.11.8).
 ///
 /// # Safety
 /// `ivar` is an aligned element of the calling PE.
@@ -315,7 +318,7 @@ macro_rules! over_arrays {
         }
 
         $(#[$doc])* ///
-        /// Element `i` is compared with `values[i]`.
+        /// Compares element `i` with `values[i]`.
         ///
         /// # Safety
         /// As the form with one value; `values` holds `nelems` elements.
@@ -336,10 +339,11 @@ over_arrays! {
     /// Waits until at least one element satisfies the comparison; returns how many do, and which
     /// (9.11.4, 9.11.7).
     wait_until_some, wait_until_some_vector(indices: *mut usize) -> usize: |at, e| e.until_some(at, indices);
-    /// Whether all elements satisfy the comparison now: 1 or 0 (9.11.9, 9.11.12).
+    /// Returns whether all elements satisfy the comparison now: 1 or 0 (9.11.9, 9.11.12).
     test_all, test_all_vector() -> c_int: |at, e| c_int::from(e.all() || (look_again(at) && e.all()));
-    /// The index of an element that satisfies the comparison now (9.11.10, 9.11.13).
+    /// Returns the index of an element that satisfies the comparison now (9.11.10, 9.11.13).
     test_any, test_any_vector() -> usize: |at, e| e.tested(at, Elements::any, usize::MAX);
-    /// How many elements satisfy the comparison now, and which (9.11.11, 9.11.14).
+    /// Returns the number of elements that satisfy the comparison now, and writes their indices
+    /// (9.11.11, 9.11.14).
     test_some, test_some_vector(indices: *mut usize) -> usize: |at, e| e.tested(at, |e| e.some(indices), 0);
 }

@@ -90,7 +90,7 @@ fn try_init(at: Routine, requested: c_int) -> Result<c_int, Failure> {
     Ok(job::session().map_or(requested, |session| session.thread_level))
 }
 
-/// The first initialisation, or the first after a last finalisation.
+/// Does the first initialisation, or the first after a last finalisation.
 fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
     let wishes = Wishes {
         heap_len: heap_len(env::symmetric_size()?)?,
@@ -194,7 +194,7 @@ fn tell_farewell(at: Routine, job: &Job, finalizing: bool) {
     }
 }
 
-/// Installs what stays for the life of the process.
+/// Installs the handlers that stay for the life of the process.
 fn install_handlers() {
     fault::install();
     exit::install();
@@ -203,9 +203,9 @@ fn install_handlers() {
     unsafe { on_exit(at_exit, std::ptr::null_mut()) };
 }
 
-/// The end of the program without shmem_finalize: with status 0 it is implied (section 4, execution
-/// model); with any other the launcher ends the job. Some end the PEs of the same node alone unless
-/// they are asked.
+/// Handles the end of the program without shmem_finalize: with status 0 it is implied (section 4,
+/// execution model); with any other the launcher ends the job. Some end the PEs of the same node
+/// alone unless they are asked.
 extern "C" fn at_exit(status: c_int, _argument: *mut c_void) {
     if !job::is_this_process_a_running_pe() {
         return;
@@ -257,7 +257,7 @@ impl Job {
         })
     }
 
-    /// Whether the PEs of this machine have a processor each, in words.
+    /// Says whether the PEs of this machine have a processor each, in words.
     fn room(&self) -> &'static str {
         if self.node.is_crowded() {
             "processors are shared"
@@ -310,7 +310,7 @@ impl Job {
     }
 }
 
-/// The device's lanes, if the session has a device.
+/// Returns the device's lanes, if the session has a device.
 fn lanes() -> Option<device::Report> {
     job::session().and_then(|session| session.domain.lanes())
 }
@@ -435,7 +435,8 @@ fn finalize_all(at: Routine) {
     }
 }
 
-/// The last finalisation; returns what its memory is mapped by, unless that is kept for the next session.
+/// Does the last finalisation; returns the session, which its memory is mapped by, unless that is
+/// kept for the next session.
 fn end(at: Routine) -> Option<Session> {
     let job = job::job()?;
     let own = job.node.own();
@@ -477,7 +478,8 @@ fn tell_registrations(at: Routine) {
 }
 
 /// Returns when no message of this PE's barriers is on its way, and then no message of anybody's: a process that
-/// ends takes with it what its device has not sent yet, and the answers to what others have sent.
+/// ends takes with it the messages that its device has not sent yet, and the answers to those of
+/// others.
 fn wait_for_own_messages(job: &Job) {
     // All PEs have come to the barrier, so that an error tells of an answer that was lost and of nothing else.
     let _ = ctx::default_ctx().endpoint.quiet();

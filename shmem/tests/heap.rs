@@ -376,7 +376,7 @@ fn resize(heap: &mut Heap, model: &mut Model, offset: usize, size: usize) -> boo
     done
 }
 
-/// Runs one step against the model and returns what a program would see of it.
+/// Runs one step against the model and returns the results that a program would see.
 fn run(heap: &mut Heap, model: &mut Model, step: &Step) -> (Option<usize>, bool) {
     match *step {
         Step::Alloc { size, align } => (alloc(heap, model, size, align), false),

@@ -49,7 +49,8 @@ static uint64_t fetch(uint32_t to, uint64_t at, int operation, int type, uint64_
     return before;
 }
 
-// All add to the first words of a region of each: 8 bytes, and 4 of both types beside each other.
+// Lets all add to the first words of a region of each: 8 bytes, and 4 of both types beside each
+// other.
 static void add_up(const uint64_t regions[])
 {
     static uint64_t found[ROUNDS];
@@ -82,7 +83,7 @@ static void add_up(const uint64_t regions[])
     meet(am);
 }
 
-// Each does all operations on a word of its own at the process behind it, and at itself.
+// Does all operations on a word of this process's own at the process behind it, and at itself.
 static void each_as_it_says(uint32_t to, uint64_t at, int type)
 {
     const uint64_t ones = type == FARREACH_AM_U32 ? UINT32_MAX : UINT64_MAX;

@@ -31,7 +31,8 @@ static void check_args(const farreach_am_message_t *message, uint32_t seed)
         CHECK(message->args[i] == seed + i * 0x01010101u);
 }
 
-// The first argument, if there is one, is the seed of the others and of the payload.
+// Fills the arguments: the first one, if there is one, is the seed of the others and of the
+// payload.
 static void fill(uint32_t *args, uint32_t nargs, uint32_t seed)
 {
     for (uint32_t i = 0; i < nargs; i++)

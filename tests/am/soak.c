@@ -25,7 +25,7 @@ static uint64_t next(void)
     return state >> 33;
 }
 
-// Mostly short ones.
+// Returns a length, mostly a short one.
 static size_t length(size_t most)
 {
     size_t bits = next() % 18, bytes = next() % ((size_t)1 << bits);
@@ -48,7 +48,7 @@ static void check(const farreach_am_message_t *message)
         CHECK(message->args[i] == seed * i);
 }
 
-// The place for payloads of a process, in the lower or upper half of a segment.
+// Returns the place for payloads of a process, in the lower or upper half of a segment.
 static uint64_t place(uint32_t of, uint32_t from, int is_answer)
 {
     return farreach_am_segments(am)[of].start + (uint64_t)(from * 2 + is_answer) * MOST;

@@ -18,7 +18,7 @@ static uint32_t come[KINDS], wanted;
 static unsigned char bytes[MEDIUM_BYTES];
 static uint32_t words[LONG_BYTES / 4];
 
-// Each message has the number of messages of its kind before it.
+// Checks a message: each has the number of messages of its kind before it.
 static void take(farreach_am_message_t *message)
 {
     uint32_t kind = message->handler;

@@ -123,7 +123,7 @@ fn length(text: String) -> usize {
     text.len()
 }
 
-/// One memory for several calls, and borrowed memory.
+/// Passes one memory to several calls, and borrowed memory.
 fn shared(calls: &Calls) {
     for len in [0, 3, 511, 512, 40_000_u64] {
         let numbers: Vec<u64> = (0..len).collect();
@@ -169,7 +169,7 @@ fn corner(tile: RmaBox<[[f32; 64]; 64]>) -> f32 {
     tile[63][63]
 }
 
-/// Registered vectors: nothing more is registered once the pool has grown.
+/// Passes registered vectors: nothing more is registered once the pool has grown.
 fn registered(calls: &Calls) {
     let round = || {
         for len in [0, 1, 700, 30_000] {
@@ -198,7 +198,7 @@ fn turned(mut parts: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     parts
 }
 
-/// Chunks of which there are more than the table of a message takes.
+/// Passes more chunks than the table of a message takes.
 fn chunks(calls: &Calls) {
     for many in [2, 30, 700] {
         let parts: Vec<_> = (0..many).map(|at| vec![at as u8; 4096 + at]).collect();
@@ -213,7 +213,7 @@ fn texts(texts: Vec<String>, numbers: Vec<f64>) -> (Vec<f64>, Vec<String>) {
     (numbers, texts)
 }
 
-/// Index data that is longer than a message.
+/// Passes index data that is longer than a message.
 fn long_index(calls: &Calls) {
     for many in [100, 4000] {
         let all: Vec<_> = (0..many).map(|at| format!("text of number {at}")).collect();

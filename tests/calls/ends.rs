@@ -160,7 +160,7 @@ fn sum(numbers: Vec<u64>) -> u64 {
     numbers.iter().sum()
 }
 
-/// Lent arguments stay until they were sent, also where the scope or a function panics.
+/// Checks that lent arguments stay until they were sent, also where the scope or a function panics.
 fn scope_panics(calls: &Calls) {
     let rank = (calls.rank() + 1) % calls.ranks();
     quietly(|| {

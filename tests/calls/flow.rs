@@ -28,13 +28,13 @@ fn told() -> u64 {
     TOLD.swap(0, Ordering::Relaxed)
 }
 
-/// A length: mostly short.
+/// Returns a length: mostly short.
 fn length(random: &mut Random) -> usize {
     let most = [8, 64, 1 << 10, 1 << 13, 1 << 16][random.below(5) as usize];
     random.below(most) as usize
 }
 
-/// Many calls, before any result is waited for.
+/// Makes many calls, before any result is waited for.
 fn storm(calls: &Calls) {
     let mut random = Random(calls.rank().into());
     let mut waiting = Vec::new();
@@ -119,8 +119,8 @@ fn calls_by_calls(calls: &Calls) {
     }
 }
 
-/// The number of leaves of a tree of calls that wait for others; `None` where too many waited on a
-/// thread.
+/// Returns the number of leaves of a tree of calls that wait for others; `None` where too many
+/// waited on a thread.
 #[action]
 fn leaves(here: &Here, height: u32) -> Option<u64> {
     if height == 0 {

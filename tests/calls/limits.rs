@@ -31,7 +31,7 @@ fn is_refused<T: std::fmt::Debug>(result: Result<T, Error>, by: u32, why: &str) 
     assert!(rank == by && message.contains(why), "{rank}: {message}");
 }
 
-/// More bytes than `Config::most`.
+/// Passes more bytes than `Config::most`.
 fn too_long(calls: &Calls) {
     let to = next(calls);
     let rank = (calls.rank() + 1) % calls.ranks();
@@ -68,7 +68,7 @@ fn drop_held() -> usize {
     std::mem::take(&mut *HELD.lock().expect("no panic")).len()
 }
 
-/// A receiver whose pool is full refuses, until blocks are dropped there.
+/// Checks that a receiver whose pool is full refuses, until blocks are dropped there.
 fn no_room(calls: &Calls) {
     let to = next(calls);
     let rank = (calls.rank() + 1) % calls.ranks();
@@ -102,7 +102,7 @@ fn together(texts: Vec<String>) -> usize {
     texts.iter().map(String::len).sum()
 }
 
-/// A caller whose own pool is full.
+/// Makes calls while the caller's own pool is full.
 fn no_room_here(calls: &Calls) {
     let mut all = Vec::new();
     while let Ok(one) = calls.rma_vec_with::<u8>(128) {
@@ -121,7 +121,7 @@ fn no_room_here(calls: &Calls) {
     assert_eq!(done.expect("room"), 27_000);
 }
 
-/// An action of the innermost level that is allowed lends arguments.
+/// Lends arguments from an action of the innermost level that is allowed.
 #[action]
 fn lends(here: &Here, depth: u32) -> Result<u64, String> {
     let calls = here.calls();

@@ -38,7 +38,7 @@ fn main() {
     calls.close().expect("all are there");
 }
 
-/// The configuration of a name.
+/// Returns the configuration of a name.
 fn config(name: &str) -> Option<Config> {
     let default = Config::default();
     Some(match name {
@@ -76,7 +76,7 @@ fn config(name: &str) -> Option<Config> {
     })
 }
 
-/// The process behind this one.
+/// Returns the process behind this one.
 fn next(calls: &Calls) -> Peer<'_> {
     let rank = (calls.rank() + 1) % calls.ranks();
     calls.to(rank).expect("a rank")

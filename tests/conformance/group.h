@@ -30,7 +30,7 @@ static inline void group_members(struct group *g, const char *name, int start, i
     }
 }
 
-// A team split off the world; collective over all PEs.
+// Makes a team split off the world; collective over all PEs.
 static inline void group_split(struct group *g, const char *name, int start, int stride, int size)
 {
     group_members(g, name, start, stride, size);
@@ -39,8 +39,8 @@ static inline void group_split(struct group *g, const char *name, int start, int
     CHECK_INT(g->team != SHMEM_TEAM_INVALID, g->me >= 0, "a member has a handle, no other PE");
 }
 
-// The teams of a job: the world, every second PE, all reversed, all but PE 0, and rows of up to
-// three PEs, of which each PE knows its own. Returns how many there are.
+// Makes the teams of a job: the world, every second PE, all reversed, all but PE 0, and rows of up
+// to three PEs, of which each PE knows its own. Returns how many there are.
 static inline int group_teams(struct group *groups)
 {
     int npes = shmem_n_pes(), me = shmem_my_pe(), count = 0;
@@ -72,7 +72,8 @@ static inline void group_destroy(struct group *groups, int count)
             shmem_team_destroy(groups[i].team);
 }
 
-// The active sets of a job: all PEs, and sets with strides of 1, 2 and 4, some starting above PE 0.
+// Makes the active sets of a job: all PEs, and sets with strides of 1, 2 and 4, some starting above
+// PE 0.
 static inline int group_active_sets(struct group *groups)
 {
     static const int SHAPES[][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {0, 2}, {2, 2}};

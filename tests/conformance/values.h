@@ -1,5 +1,5 @@
-// Values of every type that depend on every bit of a seed, and an array that knows what should be
-// in it, byte by byte, so that what was not to be written is looked at, too.
+// Values of every type that depend on every bit of a seed, and an array that knows its right
+// contents, byte by byte, so that bytes that were not to be written are looked at, too.
 #ifndef FARREACH_TESTS_VALUES_H
 #define FARREACH_TESTS_VALUES_H
 
@@ -29,7 +29,8 @@ static inline uint64_t mix(uint64_t seed)
         memcpy(element, &value, sizeof value);                                                     \
     }
 
-// An element of `size` bytes without a type, for the routines of a fixed size; at most 16 bytes.
+// Makes an element of `size` bytes without a type, for the routines of a fixed size; at most 16
+// bytes.
 static inline void make_bytes(void *element, uint64_t seed, size_t size)
 {
     uint64_t words[2] = {mix(seed), mix(~seed)};

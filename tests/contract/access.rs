@@ -16,14 +16,15 @@ pub(crate) struct Area {
     len: usize,
 }
 
-// SAFETY: the memory belongs to no thread; whoever shares it with threads, as with peers, is told so by what an area is.
+// SAFETY: the memory belongs to no thread; code that shares it with threads, as with peers, is told
+// so by the meaning of an area.
 unsafe impl Send for Area {}
 
 /// The address of an object in the own symmetric memory, or one that the fabric has to refuse.
 pub(crate) struct Place<T> {
     /// The address.
     pub(crate) at: *mut T,
-    /// How many elements from the address on are in the same part.
+    /// Number of elements from the address on that are in the same part.
     pub(crate) room: usize,
 }
 
@@ -42,7 +43,7 @@ impl<T> Debug for Place<T> {
 }
 
 impl Area {
-    /// The area of `len` bytes at `base`.
+    /// Returns the area of `len` bytes at `base`.
     ///
     /// # Safety
     /// The bytes are mapped for reading and writing, and stay so while the area is used; nothing but peers and
@@ -54,17 +55,17 @@ impl Area {
         }
     }
 
-    /// The first address.
+    /// Returns the first address.
     pub(crate) fn base(self) -> usize {
         self.base.addr()
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub(crate) fn len(self) -> usize {
         self.len
     }
 
-    /// The place of the `T` that begins `offset` bytes from the start.
+    /// Returns the place of the `T` that begins `offset` bytes from the start.
     pub(crate) fn place<T>(self, offset: usize) -> Place<T> {
         assert!(
             offset <= self.len && size_of::<T>() <= self.len - offset,
@@ -94,7 +95,7 @@ impl Area {
         unsafe { at.write_volatile(value) }
     }
 
-    /// Reads the word at `offset`; what its writer wrote before is then visible as well.
+    /// Reads the word at `offset`; its writer's earlier writes are then visible as well.
     #[inline]
     pub(crate) fn acquire(self, offset: usize) -> u64 {
         let at = self.place::<u64>(offset).at;
@@ -103,7 +104,7 @@ impl Area {
         unsafe { AtomicU64::from_ptr(at) }.load(Ordering::Acquire)
     }
 
-    /// A copy of `len` bytes from `offset` on, for when no peer writes there.
+    /// Returns a copy of `len` bytes from `offset` on, for when no peer writes there.
     pub(crate) fn bytes(self, offset: usize, len: usize) -> Vec<u8> {
         assert!(
             offset <= self.len && len <= self.len - offset,

@@ -69,7 +69,8 @@ struct Object<'a, T> {
 }
 
 impl<T: Pod + Debug> Object<'_, T> {
-    /// Puts the old value there, runs `op`, and checks what it returns and what it leaves behind, in the object and around it.
+    /// Puts the old value there, runs `op`, and checks its result and the bytes that it leaves
+    /// behind, in the object and around it.
     fn expect<R: Pod + Debug>(
         &self,
         what: &str,

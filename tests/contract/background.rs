@@ -4,18 +4,19 @@ use crate::party::Party;
 use crate::transport::{Transport, check};
 use std::time::{Duration, Instant};
 
-/// Where each party's pairs of elements lie in the heap of every other, in bytes.
+/// Place of each party's pairs of elements in the heap of every other, in bytes.
 const FIRST: usize = 0;
 const SECOND: usize = 4096;
 
 /// Pairs that are written in any case, and as many after all peers are connected.
 const STEPS: u64 = 100;
 
-/// How long it may take until all are.
+/// Time that it may take until all are.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Every party writes pairs of elements to all others, the second behind a fence, until it reaches all of them by queues of their own
-/// and for some time more; and watches what it gets.
+/// Lets every party write pairs of elements to all others, the second behind a fence, until it
+/// reaches all of them by queues of their own and for some time more, and watch the elements that
+/// it gets.
 pub(crate) fn keeps_order(transport: &dyn Transport) {
     check(transport, 3, |party| {
         let begin = Instant::now();

@@ -8,13 +8,14 @@ use std::fmt::Debug;
 
 /// Operations of each party on one object.
 const TURNS: u32 = 40_000;
-/// How often all start together: parties that share a processor are together for a part of the time only.
+/// Number of times that all start together: parties that share a processor are together for a part
+/// of the time only.
 const ROUNDS: u32 = 12;
 /// Turns of each party with a lock.
 const LOCKED: u32 = 10_000;
 /// The party whose objects all others work on.
 const OWNER: u32 = 0;
-/// Where each party's records for the owner begin in the owner's heap, and their bytes.
+/// Place at which each party's records for the owner begin in the owner's heap, and their bytes.
 const RECORDS: usize = 4096;
 const RECORD_BYTES: usize = TURNS as usize * 8 + 4096;
 
@@ -54,7 +55,7 @@ macro_rules! for_integers {
     )*};
 }
 
-/// Sends `list` to the owner, who gets everybody's, in one list.
+/// Sends `list` to the owner, which gets everybody's, in one list.
 fn collect(party: &Party, list: &[u64]) -> Vec<u64> {
     assert!(list.len() * 8 + 8 <= RECORD_BYTES);
     let at = RECORDS + party.rank as usize * RECORD_BYTES;
@@ -124,7 +125,7 @@ pub(crate) fn of_bits(transport: &dyn Transport) {
     for_integers!(transport: bits);
 }
 
-/// Each party switches its own bit, by each operation: nobody else may undo that.
+/// Lets each party switch its own bit, by each operation: nobody else may undo that.
 fn bits<T: Number>(party: &Party) {
     let bit = 1_u64 << party.rank << 8;
     let (mask, rest) = (T::of(bit), T::of(!bit));
@@ -162,7 +163,7 @@ pub(crate) fn of_swaps(transport: &dyn Transport) {
     for_integers!(transport: swaps);
 }
 
-/// Everything that is swapped in comes out once, or is there in the end.
+/// Checks that everything that is swapped in comes out once, or is there in the end.
 fn swaps<T: Number>(party: &Party) {
     let at = party.heap.place::<T>(64);
     let turns = u64::from(party.turns(TURNS));
@@ -215,7 +216,7 @@ pub(crate) fn of_sets(transport: &dyn Transport) {
     for_integers!(transport: sets);
 }
 
-/// All set their own value, whose bytes are equal, and fetch somebody's: never a mixture.
+/// Lets all set their own value, whose bytes are equal, and fetch somebody's: never a mixture.
 fn sets<T: Number>(party: &Party) {
     let at = party.heap.place::<T>(64);
     let of = |rank: u32| T::of(0x0101_0101_0101_0101 * u64::from(rank));
@@ -250,7 +251,7 @@ pub(crate) fn for_a_lock_by_compare_swap(transport: &dyn Transport) {
     });
 }
 
-/// A counter that is read and written back under a lock, with some bytes that go with it.
+/// Changes a counter that is read and written back under a lock, with some bytes that go with it.
 fn locked(transport: &dyn Transport, try_lock: impl Fn(&Party, usize) -> bool + Sync) {
     const LOCK: usize = 64;
     const COUNTER: usize = 256;

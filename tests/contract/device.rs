@@ -30,7 +30,7 @@ enum Behaviour {
 }
 
 impl Behaviour {
-    /// The options of `softhca run`. In strict mode violations are failures, too.
+    /// Returns the options of `softhca run`. In strict mode violations are failures, too.
     const fn options(self) -> &'static [&'static str] {
         match self {
             Self::Asked => &[],
@@ -60,7 +60,7 @@ pub(crate) struct Device {
     beside: Option<bool>,
     /// The policy of lanes.
     policy: &'static str,
-    /// Where lanes have their completions.
+    /// The place of lanes' completions.
     completions: Completions,
     behaviour: Behaviour,
 }
@@ -77,22 +77,23 @@ impl Device {
         }
     }
 
-    /// With connected queues between all nodes.
+    /// Makes a transport with connected queues between all nodes.
     pub(crate) const fn rc() -> Self {
         Self::by(device::Transport::Rc)
     }
 
-    /// With initiators and targets.
+    /// Makes a transport with initiators and targets.
     pub(crate) const fn dc() -> Self {
         Self::by(device::Transport::Dc)
     }
 
-    /// With initiators at once, and connected queues that come while parties are at it.
+    /// Makes a transport with initiators at once, and connected queues that come while parties are
+    /// at it.
     pub(crate) const fn connecting() -> Self {
         Self::by(device::Transport::Mixed)
     }
 
-    /// Two parties on each node.
+    /// Puts two parties on each node.
     pub(crate) const fn two_on_each_node(self) -> Self {
         Self {
             per_node: 2,
@@ -100,7 +101,7 @@ impl Device {
         }
     }
 
-    /// Parties use a lane beside the default one, which may be one for several threads.
+    /// Lets parties use a lane beside the default one, which may be one for several threads.
     pub(crate) const fn beside(self, shared: bool) -> Self {
         Self {
             beside: Some(shared),
@@ -108,12 +109,12 @@ impl Device {
         }
     }
 
-    /// With another policy of lanes.
+    /// Chooses another policy of lanes.
     pub(crate) const fn policy(self, policy: &'static str) -> Self {
         Self { policy, ..self }
     }
 
-    /// With one completion queue for all lanes of a device context.
+    /// Chooses one completion queue for all lanes of a device context.
     pub(crate) const fn one_queue(self) -> Self {
         Self {
             completions: Completions::Shared,
@@ -121,7 +122,7 @@ impl Device {
         }
     }
 
-    /// The device checks what is written to its registers.
+    /// Lets the device check the writes to its registers.
     pub(crate) const fn strict(self) -> Self {
         Self {
             behaviour: Behaviour::Strict,
@@ -129,7 +130,7 @@ impl Device {
         }
     }
 
-    /// The device acts at its own time: parties wait as for one in hardware.
+    /// Lets the device act at its own time: parties wait as for one in hardware.
     pub(crate) const fn unasked(self) -> Self {
         Self {
             behaviour: Behaviour::Unasked,
@@ -137,7 +138,7 @@ impl Device {
         }
     }
 
-    /// The device delays queue pairs: the effects of one are seen in any order with those of
+    /// Lets the device delay queue pairs: the effects of one are seen in any order with those of
     /// another.
     pub(crate) const fn delayed(self) -> Self {
         Self {

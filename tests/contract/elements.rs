@@ -30,7 +30,7 @@ pub(crate) fn arrive_whole_and_alone(transport: &dyn Transport) {
     }
 }
 
-/// The offsets that `T` is written to in a block, and the values.
+/// Returns the offsets that `T` is written to in a block, and the values.
 fn slots<T: Pod>(origin: u32, target: u32) -> impl Iterator<Item = (usize, T)> {
     (0..16_usize).step_by(align_of::<T>()).map(move |shift| {
         let offset = shift * SLOT + 16 + shift;

@@ -39,7 +39,8 @@ pub(crate) struct Own {
     pub(crate) gate: Option<Gate>,
 }
 
-// SAFETY: an endpoint belongs to no thread, and what it points to is there as long as the lane.
+// SAFETY: an endpoint belongs to no thread, and the objects that it points to are there as long as
+// the lane.
 unsafe impl Send for Lane<'_> {}
 
 /// A lane that several threads use at a time.
@@ -72,7 +73,7 @@ macro_rules! atomics {
 }
 
 impl<'a> Lane<'a> {
-    /// A lane to the peers of `domain`.
+    /// Makes a lane to the peers of `domain`.
     pub(crate) fn enabled(domain: &'a Domain) -> Self {
         let mut endpoint = Endpoint::closed();
         // SAFETY: the lane borrows the domain as long as it lives and never gives the endpoint away.
@@ -84,7 +85,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// A lane beside the default one, to the peers that it has of its own.
+    /// Makes a lane beside the default one, to the peers that it has of its own.
     pub(crate) fn beside(domain: &'a Domain, own: Own) -> Self {
         let mut endpoint = Endpoint::closed();
         // SAFETY: the lane borrows the domain as long as it lives; peers, numbers and gate are kept
@@ -97,20 +98,20 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Closes the lane, and gives back what it had of its own.
+    /// Closes the lane, and gives back its own parts.
     pub(crate) fn into_own(mut self) -> Option<Own> {
         self.endpoint.close();
         self.own
     }
 
-    /// The lane for several threads at a time; none where it was not made for them.
+    /// Returns the lane for several threads at a time; none where it was not made for them.
     pub(crate) fn shared(&self) -> Option<Shared<'_, 'a>> {
         let gate = self.own.as_ref()?.gate.as_ref();
         gate.is_none_or(|gate| gate.is_shared())
             .then_some(Shared(self))
     }
 
-    /// A lane to nobody.
+    /// Makes a lane to nobody.
     pub(crate) fn nowhere(endpoint: Endpoint) -> Self {
         assert_eq!(endpoint.peer_count(), 0);
         Self {
@@ -125,12 +126,12 @@ impl<'a> Lane<'a> {
         self.endpoint.close();
     }
 
-    /// The endpoint's own number of peers.
+    /// Returns the endpoint's own number of peers.
     pub(crate) fn peer_count(&self) -> u32 {
         self.endpoint.peer_count()
     }
 
-    /// Where the fast path finds the element at `addr` of `peer`.
+    /// Returns the place at which the fast path finds the element at `addr` of `peer`.
     pub(crate) fn element(&self, addr: usize, peer: PeerIndex) -> Option<usize> {
         self.endpoint.element(addr, peer)
     }
@@ -211,7 +212,7 @@ impl<'a> Lane<'a> {
         result.and(self.quiet())
     }
 
-    /// [`Lane::write`] by pointers.
+    /// Does a [`Lane::write`] by pointers.
     ///
     /// # Safety
     /// The fabric refuses the range, or `dest` has room for `count` elements and `source` holds as many, which do not
@@ -229,7 +230,7 @@ impl<'a> Lane<'a> {
         unsafe { range::write(&self.endpoint, (), dest, source, count, peer) }
     }
 
-    /// [`Lane::read`] by pointers.
+    /// Does a [`Lane::read`] by pointers.
     ///
     /// # Safety
     /// The fabric refuses the range, or `source` holds `count` elements and `dest` has room for as many, which do not
@@ -247,7 +248,7 @@ impl<'a> Lane<'a> {
         unsafe { range::read(&self.endpoint, (), dest, source, count, peer) }
     }
 
-    /// [`Lane::write_raw`] that only starts.
+    /// Starts a [`Lane::write_raw`] alone.
     ///
     /// # Safety
     /// As [`Lane::write_raw`], and `source` stays as it is until [`Lane::quiet`].
@@ -264,7 +265,7 @@ impl<'a> Lane<'a> {
         unsafe { range::start_write(&self.endpoint, (), dest, source, count, peer) }
     }
 
-    /// [`Lane::read_raw`] that only starts.
+    /// Starts a [`Lane::read_raw`] alone.
     ///
     /// # Safety
     /// As [`Lane::read_raw`], and nobody uses `dest` until [`Lane::quiet`].
@@ -281,7 +282,7 @@ impl<'a> Lane<'a> {
         unsafe { range::start_read(&self.endpoint, (), dest, source, count, peer) }
     }
 
-    /// Writes blocks; the fabric refuses what does not fit behind the place.
+    /// Writes blocks; the fabric refuses blocks that do not fit behind the place.
     pub(crate) fn write_blocks<T: Pod>(
         &self,
         dest: Place<T>,
@@ -294,7 +295,7 @@ impl<'a> Lane<'a> {
         self.write_blocks_from_home(dest, Place { at, room }, blocks, peer)
     }
 
-    /// [`Lane::write_blocks`] from the own symmetric memory.
+    /// Does a [`Lane::write_blocks`] from the own symmetric memory.
     pub(crate) fn write_blocks_from_home<T: Pod>(
         &self,
         dest: Place<T>,
@@ -308,7 +309,7 @@ impl<'a> Lane<'a> {
         unsafe { strided::write(&self.endpoint, (), dest.at, source.at, blocks, peer) }
     }
 
-    /// Reads blocks; the fabric refuses what is not all behind the place.
+    /// Reads blocks; the fabric refuses blocks that are not all behind the place.
     pub(crate) fn read_blocks<T: Pod>(
         &self,
         dest: &mut [T],
@@ -321,7 +322,7 @@ impl<'a> Lane<'a> {
         self.read_blocks_home(Place { at, room }, source, blocks, peer)
     }
 
-    /// [`Lane::read_blocks`] to the own symmetric memory.
+    /// Does a [`Lane::read_blocks`] to the own symmetric memory.
     pub(crate) fn read_blocks_home<T: Pod>(
         &self,
         dest: Place<T>,

@@ -10,7 +10,8 @@ use std::thread;
 
 /// Threads, each with a lane or all on one.
 const THREADS: u32 = 4;
-/// Where in the heap: a counter that all of a party's threads add to, a word for each thread, and a range for each.
+/// Places in the heap: a counter that all of a party's threads add to, a word for each thread, and
+/// a range for each.
 const COUNTER: usize = 0;
 const WORDS: usize = 64;
 const RANGES: usize = 4096;
@@ -20,7 +21,7 @@ const STARTED: u32 = 200;
 /// Bytes of a thread's range, longer than a piece of the bounce memory.
 const RANGE: usize = 20_000;
 
-/// Where a thread works, and how often.
+/// The place of a thread's work, and its rounds.
 #[derive(Clone, Copy)]
 struct Work {
     heap: Area,
@@ -50,7 +51,8 @@ impl Work {
         told
     }
 
-    /// Writes, adds and reads in turn at the peer's; returns what the counter told, which no other thread is told.
+    /// Writes, adds and reads in turn at the peer's; returns the counter's values, which no other
+    /// thread is told.
     fn run(self, lane: &Lane) -> Vec<u64> {
         let word = self.heap.place::<u64>(WORDS + 64 * self.thread as usize);
         let range = self.heap.place::<u8>(RANGES + self.thread as usize * RANGE);
@@ -80,7 +82,8 @@ impl Work {
     }
 }
 
-/// Whether the threads of the left neighbour have added all they wanted, and been told each number once.
+/// Asserts that the threads of the left neighbour have added all they wanted, and been told each
+/// number once.
 fn assert_counted(party: &Party, mut told: Vec<u64>, rounds: u32) {
     let all: Vec<u64> = (0..u64::from(THREADS * (rounds + STARTED))).collect();
     told.sort_unstable();
@@ -98,7 +101,7 @@ fn assert_counted(party: &Party, mut told: Vec<u64>, rounds: u32) {
     party.meet();
 }
 
-/// The work of thread `thread` of a party.
+/// Returns the work of thread `thread` of a party.
 fn work(party: &Party, thread: u32, rounds: u32) -> Work {
     Work {
         heap: party.heap,
@@ -149,7 +152,7 @@ pub(crate) fn shared_by_threads(transport: &dyn Transport) {
     });
 }
 
-/// A lane that was closed when it was quiet goes on with another endpoint.
+/// Checks that a lane that was closed when it was quiet goes on with another endpoint.
 pub(crate) fn used_again(transport: &dyn Transport) {
     check(transport, 2, |party| {
         let rounds = party.turns(1000);

@@ -1,8 +1,9 @@
 //! The contract of the fabric: one suite over every transport.
 //!
-//! A contract is a function of a [`transport::Transport`]. It opens parties, which are what the processes of a job
-//! are, and checks what the fabric's documentation promises them. A new transport is one implementation of the trait
-//! and one line at the end of this file; no contract changes for it.
+//! A contract is a function of a [`transport::Transport`]. It opens parties, which stand for the
+//! processes of a job, and checks the promises of the fabric's documentation. A new transport is
+//! one implementation of the trait and one line at the end of this file; no contract changes for
+//! it.
 
 mod access;
 mod atomics;
@@ -69,8 +70,9 @@ macro_rules! suite {
 suite!(shm_threads: crate::threads::Threads);
 suite!(shm_processes: crate::processes::Processes);
 
-// Over the system's libfabric. Places and lengths are those of the window, whatever is between parties. Over tcp an
-// element of a range may be seen half written: it is a stream of bytes.
+// Over the system's libfabric. Places and lengths are those of the window, with any transport
+// between parties. Over tcp an element of a range may be seen half written: it is a stream of
+// bytes.
 suite! { libfabric_tcp: crate::provider::Libfabric::by("tcp;ofi_rxm");
     elements { arrive_whole_and_alone reach_both_ends_of_every_part }
     ranges {
@@ -169,7 +171,8 @@ suite_connecting!(mlx5_connecting_mixed in part: crate::device::Device::connecti
 suite_connecting!(mlx5_connecting_one_queue in part: crate::device::Device::connecting().one_queue());
 suite_connecting!(mlx5_connecting_strict in part: crate::device::Device::connecting().strict());
 
-/// Lanes beside the default one are initiators whatever that goes by; locked ones have paths of their own.
+/// Lanes beside the default one are initiators by any transport of that one; locked ones have paths
+/// of their own.
 macro_rules! suite_beside {
     ($name:ident: $device:expr) => {
         suite! { $name: $device;
@@ -188,8 +191,9 @@ macro_rules! suite_beside {
 suite_beside!(mlx5_rc_beside: crate::device::Device::rc().beside(false));
 suite_beside!(mlx5_mixed_beside_shared: crate::device::Device::rc().beside(true).two_on_each_node());
 
-/// The policies of lanes but the default one, and one completion queue for all lanes: what is done in another way, or by lanes
-/// that disturb each other. Those whose paths have locks do it in strict mode, too.
+/// The policies of lanes but the default one, and one completion queue for all lanes: the
+/// operations that are done in another way, or by lanes that disturb each other. Those whose paths
+/// have locks do it in strict mode, too.
 macro_rules! suite_of_lanes {
     ($($name:ident: $device:expr;)*) => {$(
         suite! { $name: $device;

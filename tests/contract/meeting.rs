@@ -1,4 +1,5 @@
-//! Where parties meet beside the fabric: memory of this machine that all of them have, whatever the transport.
+//! The meeting place of parties beside the fabric: memory of this machine that all of them have,
+//! with any transport.
 
 #![expect(
     unsafe_code,
@@ -19,7 +20,7 @@ const PARTIES: usize = 16;
 const MESSAGE: usize = 2048;
 /// Bytes that a party may tell of itself.
 const ADDRESS: usize = 1 << 10;
-/// How long a party waits for another before it gives up.
+/// Time that a party waits for another before it gives up.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Looks at a counter between two looks at the clock and at the failure of others.
 const LOOKS: u32 = 500;
@@ -44,7 +45,7 @@ struct Shared {
     addresses: [Address; PARTIES],
 }
 
-/// How far a party has come in something that it does in step with another.
+/// The step of a party in something that it does in step with another.
 #[repr(C, align(64))]
 #[derive(Debug)]
 struct Step(AtomicU64);
@@ -72,10 +73,10 @@ pub(crate) struct Meeting {
 }
 
 impl Meeting {
-    /// The meeting whose place is at the start of `memory`, which is all zero.
+    /// Makes the meeting whose place is at the start of `memory`, which is all zero.
     ///
     /// # Errors
-    /// Why the meeting place could not be mapped.
+    /// The reason for which the meeting place could not be mapped.
     pub(crate) fn in_memory(memory: &Memfd, parties: u32) -> Result<Self, String> {
         assert!(parties as usize <= PARTIES);
         let text = |error: std::io::Error| format!("the meeting place: {error}");
@@ -91,8 +92,8 @@ impl Meeting {
     }
 
     fn shared(&self) -> &Shared {
-        // SAFETY: the mapping is large enough, aligned to a page, lives as long as `self`, and holds zeros or what other
-        // parties have left by the same type's atomics.
+        // SAFETY: the mapping is large enough, aligned to a page, lives as long as `self`, and
+        // holds zeros or words that other parties have left by the same type's atomics.
         unsafe { &*(self.mapping.base() as *const Shared) }
     }
 
@@ -113,7 +114,7 @@ impl Meeting {
         }
     }
 
-    /// As [`Meeting::meet`], doing `work` while it waits.
+    /// Waits as [`Meeting::meet`] does, doing `work` meanwhile.
     pub(crate) fn meet_while(&self, mut work: impl FnMut()) {
         let shared = self.shared();
         // ORDERING: nobody starts the next epoch before this party has arrived in this one.
@@ -132,7 +133,7 @@ impl Meeting {
         });
     }
 
-    /// Is the last that this party does here: the others meet without it.
+    /// Leaves the meeting, as the last call of this party here: the others meet without it.
     pub(crate) fn leave(&self) {
         // ORDERING: the others see it with the party's end, which they learn behind it.
         self.shared().gone.fetch_add(1, Ordering::SeqCst);
@@ -144,20 +145,20 @@ impl Meeting {
         self.shared().words[party as usize].store(word, Ordering::Relaxed);
     }
 
-    /// The word of `party`.
+    /// Returns the word of `party`.
     pub(crate) fn told(&self, party: u32) -> u64 {
         // ORDERING: the meeting has published it.
         self.shared().words[party as usize].load(Ordering::Relaxed)
     }
 
-    /// Whether `party` has come to `step`.
+    /// Returns whether `party` has come to `step`.
     pub(crate) fn has_come(&self, party: u32, step: u64) -> bool {
         let counter = &self.shared().steps[party as usize].0;
         // ORDERING: acquires nothing but keeps later loads behind.
         counter.load(Ordering::Acquire) >= step
     }
 
-    /// Tells all parties `own`; returns what each has told, in the order of their ranks.
+    /// Tells all parties `own`; returns the bytes that each has told, in the order of their ranks.
     pub(crate) fn exchange(&self, party: u32, own: &[u8]) -> Vec<Vec<u8>> {
         assert!(own.len() <= ADDRESS);
         let addresses = &self.shared().addresses;
@@ -206,7 +207,8 @@ impl Meeting {
     /// Says that this party has come to `step`, without ordering anything else.
     #[inline]
     pub(crate) fn announce(&self, party: u32, step: u64) {
-        // ORDERING: none wanted: whatever is visible to whom at this step is for the fabric to say.
+        // ORDERING: none wanted: the fabric alone decides which writes are visible to a party at
+        // this step.
         self.shared().steps[party as usize]
             .0
             .store(step, Ordering::Relaxed);
@@ -220,7 +222,7 @@ impl Meeting {
         self.spin("a step", || counter.load(Ordering::Acquire) >= step);
     }
 
-    /// As [`Meeting::meet`], awake, so that all go on within a moment of each other.
+    /// Waits as [`Meeting::meet`] does, awake, so that all go on within a moment of each other.
     pub(crate) fn line_up(&self) {
         let counter = &self.shared().lined_up;
         // ORDERING: each arrival releases its stores, and all are acquired below.
@@ -229,7 +231,7 @@ impl Meeting {
         self.spin("the others", || counter.load(Ordering::Acquire) >= all);
     }
 
-    /// As [`Meeting::until`], but stays awake.
+    /// Waits as [`Meeting::until`] does, but stays awake.
     #[inline]
     pub(crate) fn spin(&self, what: &str, mut done: impl FnMut() -> bool) {
         let mut deadline = None;
@@ -268,7 +270,7 @@ impl Meeting {
         }
     }
 
-    /// [`Meeting::fail`] with the payload of the party's panic.
+    /// Calls [`Meeting::fail`] with the payload of the party's panic.
     pub(crate) fn fail_by(&self, party: u32, payload: &(dyn Any + Send)) {
         if payload.is::<Abandoned>() {
             return;

@@ -1,8 +1,10 @@
-//! A million peers, all of which are this process itself behind the device: what a put to a random one touches of the address
-//! vector, and what the vector takes of a node.
+//! A million peers, all of which are this process itself behind the device: the cache lines of the
+//! address vector that a put to a random one touches, and the memory of a node that the vector
+//! takes.
 //!
-//! The misses of puts are counted by callgrind, with simulated caches: puts to random peers miss what no earlier one has brought,
-//! puts to one peer do not; everything else is the same in both. It needs Debian's packages `valgrind` and `ibverbs-providers`.
+//! The misses of puts are counted by callgrind, with simulated caches: puts to random peers miss
+//! the lines that no earlier one has brought, puts to one peer do not; everything else is the same
+//! in both. It needs Debian's packages `valgrind` and `ibverbs-providers`.
 
 #![expect(unsafe_code, reason = "makes the memory of a window")]
 
@@ -100,7 +102,8 @@ fn open(
     meeting.meet();
 }
 
-/// The memories of a node: of the windows, and of the table; and where its processes meet.
+/// Returns the memories of a node: of the windows, and of the table; and the meeting of its
+/// processes.
 fn node(processes: u32) -> (Arc<Memfd>, Arc<Memfd>, Meeting) {
     let bytes = meeting::BYTES + processes as usize * WINDOW;
     let memory = Memfd::create(c"farreach-contract", bytes).expect("a memory");
@@ -124,7 +127,7 @@ fn counted_puts(lane: &Lane<'_>, heap: Area, is_random: bool) {
     }
 }
 
-/// The misses of the last level when it puts to such peers, counted in this program again.
+/// Returns the misses of the last level when it puts to such peers, counted in this program again.
 fn misses(which: &str) -> u64 {
     let scratch = std::env::temp_dir().join(format!("contract-million-{}", std::process::id()));
     std::fs::create_dir(&scratch).expect("a folder");
@@ -200,7 +203,8 @@ fn proportional() -> usize {
     bytes
 }
 
-/// Every process puts to peers all over the table, and tells what it takes of its memory when all have done so.
+/// Lets every process put to peers all over the table, and tell the memory that it takes when all
+/// have done so.
 fn takes_of_a_node(processes: u32) {
     let node = node(processes);
     let done = processes::each(processes, &node.2, &|rank| {

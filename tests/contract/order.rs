@@ -3,14 +3,15 @@
 use crate::party::Party;
 use crate::transport::{Transport, check};
 
-/// Where flags, acknowledgements and data lie in the heap, in bytes.
+/// Places of flags, acknowledgements and data in the heap, in bytes.
 const FLAG: usize = 64;
 const ACK: usize = 192;
 const FIRST: usize = 320;
 const SECOND: usize = 448;
 const DATA: usize = 4096;
 
-/// A ring: every party writes pairs of elements to its right, the second behind a fence, and watches its own.
+/// Runs a ring: every party writes pairs of elements to its right, the second behind a fence, and
+/// watches its own.
 pub(crate) fn fence_keeps_elements_in_order(transport: &dyn Transport) {
     const STEPS: u32 = 1_000_000;
     check(transport, 2, |party| {
@@ -34,7 +35,7 @@ pub(crate) fn fence_keeps_elements_in_order(transport: &dyn Transport) {
     });
 }
 
-/// How a flag is raised, or ordered behind what comes before.
+/// A way to raise a flag, or to order it behind the writes before.
 type Raise = fn(&Party, u64);
 
 /// Flags that are raised by an atomic operation.
@@ -49,7 +50,8 @@ const UPDATES: [Raise; 2] = [
     },
 ];
 
-/// Data, a fence, a flag: who sees the flag sees the data, of every length and by every kind of flag.
+/// Writes data, a fence, a flag: a party that sees the flag sees the data, of every length and by
+/// every kind of flag.
 pub(crate) fn fence_publishes_ranges(transport: &dyn Transport) {
     let inject: Raise = |party, step| {
         let flag = party.heap.place(FLAG);
@@ -59,7 +61,8 @@ pub(crate) fn fence_publishes_ranges(transport: &dyn Transport) {
     publish_all(transport, fence, &[inject, UPDATES[0], UPDATES[1]]);
 }
 
-/// Data and, without a fence, a flag that is raised by an atomic operation: who sees the flag sees the data.
+/// Writes data and, without a fence, a flag that is raised by an atomic operation: a party that
+/// sees the flag sees the data.
 pub(crate) fn atomics_follow_writes(transport: &dyn Transport) {
     let order: Raise = |party, _| party.lane.order_writes_before_atomics();
     publish_all(transport, order, &UPDATES);
@@ -82,7 +85,8 @@ fn publish_all(transport: &dyn Transport, order: Raise, raises: &[Raise]) {
 
 fn publish(party: &Party, order: Raise, raise: Raise, step: u64, len: usize) {
     let place = party.heap.place::<u8>(DATA + step as usize % 8);
-    // Nothing but what orders them comes between data and flag: giving memory back, for one, could order them too.
+    // Nothing but their ordering comes between data and flag: giving memory back, for one, could
+    // order them too.
     let data = vec![step as u8; len];
     party.lane.write(place, &data, party.right()).unwrap();
     order(party, step);
@@ -109,8 +113,8 @@ fn publish(party: &Party, order: Raise, raise: Raise, step: u64, len: usize) {
         .spin("the acknowledgement", || party.heap.acquire(ACK) == step);
 }
 
-/// Lets a party that hears of the quiet, in whatever way, find the data: nothing but the quiet
-/// orders them here.
+/// Lets a party that hears of the quiet, in any way, find the data: nothing but the quiet orders
+/// them here.
 pub(crate) fn quiet_delivers(transport: &dyn Transport) {
     check(transport, 2, |party| {
         let mut step = 0;
@@ -141,8 +145,8 @@ const CELL: usize = 128;
 const CELLS: usize = 4096;
 const BATCHES: u32 = 72;
 
-/// Store buffering: each of two parties writes, is quiet, and reads what the other writes. One of them at least reads
-/// the new value.
+/// Tests store buffering: each of two parties writes, is quiet, and reads the word that the other
+/// writes. One of them at least reads the new value.
 pub(crate) fn quiet_precedes_later_reads(transport: &dyn Transport) {
     check(transport, 2, |party| {
         let mut steps = 0;
@@ -173,7 +177,7 @@ pub(crate) fn quiet_precedes_later_reads(transport: &dyn Transport) {
     });
 }
 
-/// One batch: what this party has read, cell by cell.
+/// Runs one batch; returns the values that this party has read, cell by cell.
 fn litmus(party: &Party, batch: u64, steps: u64, cells: usize) -> Vec<u64> {
     let other = party.right();
     let mut read = Vec::with_capacity(cells);

@@ -1,4 +1,4 @@
-//! A party: what a process of a job is to the fabric.
+//! A party, which stands for a process of a job.
 
 use crate::access::Area;
 use crate::lane::{Lane, Own};
@@ -14,7 +14,7 @@ pub(crate) struct Party<'a> {
     pub(crate) rank: u32,
     /// The number of parties.
     pub(crate) count: u32,
-    /// By what numbers of repetitions are divided, see [`Party::turns`].
+    /// Divisor of numbers of repetitions, see [`Party::turns`].
     pub(crate) slowness: u32,
     /// The lane to all parties, itself included.
     pub(crate) lane: Lane<'a>,
@@ -24,7 +24,7 @@ pub(crate) struct Party<'a> {
     pub(crate) heap: Area,
     /// Its static data: [`STATICS`] bytes, in another part of the window.
     pub(crate) statics: Area,
-    /// Where it meets the others.
+    /// The meeting with the others.
     pub(crate) meeting: &'a Meeting,
 }
 
@@ -34,28 +34,29 @@ pub(crate) const HEAP: usize = 4 << 20;
 pub(crate) const STATICS: usize = 64 << 10;
 
 impl Party<'_> {
-    /// The next party, around the ring; the party itself if it is alone.
+    /// Returns the next party, around the ring; the party itself if it is alone.
     pub(crate) fn right(&self) -> u32 {
         (self.rank + 1) % self.count
     }
 
-    /// The party before, around the ring.
+    /// Returns the party before, around the ring.
     pub(crate) fn left(&self) -> u32 {
         (self.rank + self.count - 1) % self.count
     }
 
-    /// All parties.
+    /// Returns all parties.
     pub(crate) fn all(&self) -> std::ops::Range<u32> {
         0..self.count
     }
 
-    /// How often something is done that is done so often where operations take nanoseconds.
+    /// Returns the number of times that something is done, for the number where operations take
+    /// nanoseconds.
     pub(crate) fn turns(&self, times: u32) -> u32 {
         (times / self.slowness).max(1)
     }
 
-    /// A lane beside the party's own, to `members` in this order; for several threads if it is to
-    /// be `shared`.
+    /// Opens a lane beside the party's own, to `members` in this order; for several threads if it
+    /// is to be `shared`.
     ///
     /// # Errors
     /// Those of the device.
@@ -67,7 +68,7 @@ impl Party<'_> {
         open_lane(self.domain, shared, members)
     }
 
-    /// Both parts of the symmetric memory.
+    /// Returns both parts of the symmetric memory.
     pub(crate) fn areas(&self) -> [Area; 2] {
         [self.heap, self.statics]
     }
@@ -84,7 +85,7 @@ impl Party<'_> {
     }
 }
 
-/// A lane of `domain` beside the default one, to `members` in this order.
+/// Opens a lane of `domain` beside the default one, to `members` in this order.
 ///
 /// # Errors
 /// Those of the device.

@@ -1,4 +1,4 @@
-//! Where peers' objects are in this process's addresses.
+//! The places of peers' objects in this process's addresses.
 
 #![expect(
     unsafe_code,
@@ -27,7 +27,7 @@ fn run(transport: &dyn Transport, body: impl Fn(&Party, &DirectMap) + Sync) {
     }
 }
 
-/// The first and the last word of a part, and one in the middle.
+/// Returns the first and the last word of a part, and one in the middle.
 fn ends(len: usize) -> [usize; 3] {
     [0, len / 2, len - 8]
 }
@@ -42,7 +42,7 @@ fn pointer(map: &DirectMap, addr: usize, peer: u32) -> Option<usize> {
     unsafe { map.pointer(addr, peer) }
 }
 
-/// Addresses around the window and in its hole, where no object is.
+/// Returns addresses around the window and in its hole, where no object is.
 fn nowhere(party: &Party) -> Vec<usize> {
     let (heap, statics) = (party.heap.base(), party.statics.base());
     let hole = statics + STATICS;
@@ -204,7 +204,7 @@ pub(crate) fn are_pages_apart(transport: &dyn Transport) {
     });
 }
 
-/// Whether a byte can be read: the kernel is asked, which says so without a signal.
+/// Returns whether a byte can be read: the kernel is asked, which says so without a signal.
 fn is_readable(addr: usize) -> bool {
     let mut ends = [0; 2];
     // SAFETY: the array has room for the two descriptors.

@@ -11,11 +11,11 @@ use std::panic;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Parties are processes, which is what they are in a job.
+/// Parties are processes, as they are in a job.
 #[derive(Debug)]
 pub(crate) struct Processes;
 
-/// How long a contract may take before its parties are killed.
+/// Time that a contract may take before its parties are killed.
 const LIMIT: Duration = Duration::from_secs(150);
 
 thread_local! {
@@ -37,7 +37,7 @@ impl Transport for Processes {
     }
 }
 
-/// [`Transport::run`] with a process for each party.
+/// Does the work of [`Transport::run`] with a process for each party.
 ///
 /// # Errors
 /// As there.
@@ -87,7 +87,7 @@ pub(crate) fn telling(meeting: &Meeting, rank: u32, body: impl FnOnce()) {
     }
 }
 
-/// The child's id in the parent, nothing in the child.
+/// Returns the child's id in the parent, nothing in the child.
 fn fork() -> std::io::Result<Option<libc::pid_t>> {
     // SAFETY: the child has this thread alone. It allocates, which glibc keeps possible, and takes no lock that another
     // thread of the parent could hold, but for the panic hook's, whose wait ends with the parent's patience.
@@ -98,7 +98,7 @@ fn fork() -> std::io::Result<Option<libc::pid_t>> {
     }
 }
 
-/// The life of a child.
+/// Lives the life of a child.
 fn be_party(rank: u32, life: &dyn Fn(u32)) -> ! {
     // SAFETY: asks to be killed when the parent's thread ends; no memory is involved.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
@@ -106,7 +106,7 @@ fn be_party(rank: u32, life: &dyn Fn(u32)) -> ! {
         SAID.with(|said| *said.borrow_mut() = info.to_string())
     }));
     let lived = panic::catch_unwind(panic::AssertUnwindSafe(|| life(rank)));
-    // SAFETY: ends the process at once; what the parent would do at exit is the parent's to do.
+    // SAFETY: ends the process at once; the parent's actions at exit are the parent's to do.
     unsafe { libc::_exit(i32::from(lived.is_err())) }
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// How a party opens it, whose heap begins at `heap`.
+    /// Returns the configuration by which a party opens it, whose heap begins at `heap`.
     pub(crate) fn config(self, heap: usize) -> libfabric::Config {
         let by_hand = std::env::var("FARREACH_LIBFABRIC_PROVIDER").ok();
         libfabric::Config {
@@ -45,7 +45,7 @@ pub(crate) struct Libfabric {
 }
 
 impl Libfabric {
-    /// By the provider of this name.
+    /// Makes a transport by the provider of this name.
     pub(crate) const fn by(name: &'static str) -> Self {
         Self {
             provider: Provider {
@@ -56,7 +56,7 @@ impl Libfabric {
         }
     }
 
-    /// Two parties on each node.
+    /// Puts two parties on each node.
     pub(crate) const fn two_on_each_node(self) -> Self {
         Self {
             per_node: 2,
@@ -64,7 +64,7 @@ impl Libfabric {
         }
     }
 
-    /// As by a provider that wants local memory registered.
+    /// Acts as for a provider that wants local memory registered.
     pub(crate) const fn registered(self) -> Self {
         let provider = Provider {
             registered: true,

@@ -21,7 +21,7 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// Where each range begins in the target, and its length.
+    /// Returns the beginning of each range in the target, and its length.
     fn ranges(&self) -> Vec<(usize, usize)> {
         let mut at = 64;
         let mut ranges = Vec::new();
@@ -32,7 +32,7 @@ impl Round<'_> {
         ranges
     }
 
-    /// The bytes of the target when all ranges are there.
+    /// Returns the bytes of the target when all ranges are there.
     fn image(&self, data: &[u8]) -> Vec<u8> {
         let ranges = self.ranges();
         let end = ranges.last().map_or(0, |(at, len)| at + len);
@@ -110,7 +110,7 @@ impl Round<'_> {
         );
     }
 
-    /// All ranges in flight at once, from a copy of `data` that is misaligned as wanted.
+    /// Starts all writes of ranges at once, from a copy of `data` that is misaligned as wanted.
     fn start_writes(&self, party: &Party, data: &[u8]) {
         let mut copy = vec![0; data.len() + 256];
         let mut writes: Vec<(Place<u8>, &[u8])> = Vec::new();
@@ -124,7 +124,7 @@ impl Round<'_> {
         party.lane.start_writes(&writes, party.right()).unwrap();
     }
 
-    /// All ranges read at once.
+    /// Starts all reads of ranges at once.
     fn start_reads(&self, party: &Party, data: &[u8]) {
         let mut buffer = vec![GUARD; data.len() + 256];
         let from = buffer.as_ptr().align_offset(64) + 64 + self.source_shift - self.target_shift;
@@ -172,7 +172,7 @@ fn assert_same(got: &[u8], expected: &[u8], what: &str, round: &Round) {
     }
 }
 
-/// All pairs of shifts below `bound`.
+/// Returns all pairs of shifts below `bound`.
 fn shifts(bound: usize) -> Vec<(usize, usize)> {
     (0..bound * bound)
         .map(|pair| (pair / bound, pair % bound))
@@ -302,7 +302,7 @@ fn onto_itself(party: &Party, area: Area, offset: usize, len: usize) {
 pub(crate) fn between_symmetric_objects(transport: &dyn Transport) {
     check(transport, 2, |party| {
         for (own, far) in pairs(party.areas()) {
-            // Source, destination of reads, and what others write, apart from each other.
+            // Source, destination of reads, and target of others' writes, apart from each other.
             let [from, into, target] =
                 [0, 1, 2].map(|third| third * (own.len().min(far.len()) / 3) + 5);
             for len in [1, 7, 8, 12, 13, 64, 204, 205, 256, 257, 2049, 5000] {
@@ -337,7 +337,7 @@ pub(crate) fn between_symmetric_objects(transport: &dyn Transport) {
     });
 }
 
-/// Each of two with each.
+/// Returns each of two with each.
 fn pairs(areas: [Area; 2]) -> impl Iterator<Item = (Area, Area)> {
     areas
         .into_iter()

@@ -14,7 +14,7 @@ use fi_provider::symmetric::Error;
 use fi_provider::symmetric::endpoint::Endpoint;
 use std::ptr::{null, null_mut};
 
-/// A place that the fabric has to refuse, whatever is there.
+/// Returns a place that the fabric has to refuse, with any contents.
 fn wild<T>(addr: usize) -> Place<T> {
     Place {
         at: addr as *mut T,
@@ -135,7 +135,7 @@ pub(crate) fn of_unknown_peers(transport: &dyn Transport) {
     });
 }
 
-/// Addresses below and above the window, near and far.
+/// Returns addresses below and above the window, near and far.
 fn outside(party: &Party) -> Vec<usize> {
     let window = party.domain.window();
     let (base, end) = (window.base(), window.base() + window.len());
@@ -153,7 +153,8 @@ fn outside(party: &Party) -> Vec<usize> {
     all
 }
 
-/// The numbers of bytes before and behind an end, so that ranges of each length that a post of few bytes may have cross it.
+/// Returns the numbers of bytes before and behind an end, so that ranges of each length that a post
+/// of few bytes may have cross it.
 fn across() -> impl Iterator<Item = (usize, usize)> {
     (1..=16).flat_map(|before| (1..=16).map(move |behind| (before, behind)))
 }
@@ -180,7 +181,8 @@ pub(crate) fn of_addresses_outside(transport: &dyn Transport) {
     });
 }
 
-/// Over a device, which does no atomic operation on an object that is not aligned to its size.
+/// Refuses misaligned atomics over a device, which does no atomic operation on an object that is
+/// not aligned to its size.
 pub(crate) fn of_misaligned_atomics(transport: &dyn Transport) {
     harmless(transport, |party| {
         for peer in party.all() {
@@ -267,7 +269,8 @@ pub(crate) fn of_ranges_past_the_end(transport: &dyn Transport) {
     });
 }
 
-/// The device knows of the hole between the parts; for peers whose memory is mapped the window is one.
+/// Checks that the device knows of the hole between the parts; for peers whose memory is mapped the
+/// window is one.
 pub(crate) fn of_ranges_into_the_hole(transport: &dyn Transport) {
     harmless(transport, |party| {
         let end = party.statics.base() + party.statics.len();

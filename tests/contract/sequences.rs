@@ -146,7 +146,7 @@ impl Step {
         self
     }
 
-    /// The bytes that the operation works on.
+    /// Returns the bytes that the operation works on.
     fn range(&self) -> Range<usize> {
         let (Op::Inject(len)
         | Op::ReadElement(len)
@@ -165,7 +165,7 @@ impl Step {
         )
     }
 
-    /// Whether `self` works on bytes that `other` works on too.
+    /// Returns whether `self` works on bytes that `other` works on too.
     fn touches(&self, other: &Self) -> bool {
         let (one, two) = (self.range(), other.range());
         (self.target, self.part) == (other.target, other.part)
@@ -204,7 +204,7 @@ impl Step {
         }
     }
 
-    /// Does the step in the fabric; returns what the operation has returned.
+    /// Does the step in the fabric; returns the operation's result.
     fn in_fabric(&self, party: &Party, cond: u64) -> Vec<u8> {
         let area = party.areas()[self.part];
         let place = area.place::<u8>(self.offset);
@@ -331,7 +331,8 @@ fn read_element(party: &Party, area: Area, step: &Step, len: usize) -> Vec<u8> {
     }
 }
 
-/// All parties follow the model; the origin of each turn does its steps, with no more order between them than they need.
+/// Lets all parties follow the model; the origin of each turn does its steps, with no more order
+/// between them than they need.
 fn play(party: &Party, turns: &[Turn]) {
     let mut model: Model = party
         .all()

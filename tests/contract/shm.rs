@@ -20,7 +20,7 @@ pub(crate) const HOLE_PAGES: usize = 3;
 /// Bytes of a share that no window shows, so that neighbours' shares do not touch.
 const SPARE: usize = 64 << 10;
 
-/// How parties are spread over nodes, and how they reach those of other nodes.
+/// The spread of parties over nodes, and the way in which they reach those of other nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     /// Parties of each node, which has consecutive ones.
@@ -31,7 +31,7 @@ pub(crate) struct Setting {
     pub(crate) provider: Option<Provider>,
     /// Whether parties use a lane beside the default one, and if so, whether it is one for several threads.
     pub(crate) beside: Option<bool>,
-    /// By what numbers of repetitions are divided.
+    /// Divisor of numbers of repetitions.
     pub(crate) slowness: u32,
 }
 
@@ -52,12 +52,12 @@ pub(crate) struct Node {
     memories: Vec<Arc<Memfd>>,
     parties: u32,
     setting: Setting,
-    /// Where the parties meet.
+    /// The meeting of the parties.
     pub(crate) meeting: Meeting,
 }
 
 impl Node {
-    /// Nodes for `parties` parties; none is open yet.
+    /// Makes nodes for `parties` parties; none is open yet.
     ///
     /// # Errors
     /// Those of the system.
@@ -83,7 +83,7 @@ impl Node {
         })
     }
 
-    /// Where party `rank` is.
+    /// Returns the place of party `rank`.
     fn placement(&self, rank: u32) -> Placement {
         let first = rank - rank % self.setting.per_node;
         Placement {
@@ -103,8 +103,8 @@ impl Node {
         }
     }
 
-    /// The static data lies below the heap, and behind it in the share; the pages of the hole, and those around the window,
-    /// are no memory at all.
+    /// Opens a party. The static data lies below the heap, and behind it in the share; the pages of
+    /// the hole, and those around the window, are no memory at all.
     fn open(&self, rank: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), Box<dyn Error>> {
         let page = page_size();
         // Of the hole's last page the mailbox is made, where peers are connected by means of it.
@@ -186,7 +186,7 @@ impl Node {
 /// The place of a process's key in the address of its device.
 const KEY: std::ops::Range<usize> = 9..17;
 
-/// Every process has a key of its own.
+/// Checks that every process has a key of its own.
 fn check_keys(addresses: &[Vec<u8>]) {
     let keys: std::collections::BTreeSet<_> =
         addresses.iter().map(|address| &address[KEY]).collect();

@@ -10,7 +10,7 @@ use fi_provider::symmetric::blocks::Blocks;
 
 /// Bytes that no party writes.
 const GUARD: u8 = 0xee;
-/// Where the blocks begin in the heap, in bytes.
+/// Beginning of the blocks in the heap, in bytes.
 const AT: usize = 64;
 
 fn blocks(dest_stride: usize, source_stride: usize, len: usize, count: usize) -> Blocks {
@@ -22,8 +22,9 @@ fn blocks(dest_stride: usize, source_stride: usize, len: usize, count: usize) ->
     }
 }
 
-/// Shapes of every kind, for elements of `size` bytes; some have blocks and totals that are longer than the pieces of a bounce memory,
-/// or than all of it. Blocks without gaps on one side are more than an entry of the device gathers or scatters.
+/// Returns shapes of every kind, for elements of `size` bytes; some have blocks and totals that are
+/// longer than the pieces of a bounce memory, or than all of it. Blocks without gaps on one side
+/// are more than an entry of the device gathers or scatters.
 fn shapes(size: usize) -> Vec<Blocks> {
     let long = 700 / size;
     let mut shapes = vec![
@@ -57,14 +58,14 @@ fn copied<T: Pod>(source: &[T], mut dest: Vec<T>, shape: &Blocks) -> Vec<T> {
     dest
 }
 
-/// Elements of which all bytes are guard.
+/// Returns elements of which all bytes are guard.
 fn guarded<T: Pod>(count: usize) -> Vec<T> {
     let mut elements = vec![T::zeroed(); count];
     cast_slice_mut::<T, u8>(&mut elements).fill(GUARD);
     elements
 }
 
-/// Elements that differ from party to party.
+/// Returns elements that differ from party to party.
 fn numbered<T: Pod>(rank: u32, count: usize) -> Vec<T> {
     let bytes = pattern(rank.into(), count * size_of::<T>());
     let mut elements = vec![T::zeroed(); count];
@@ -157,7 +158,8 @@ pub(crate) fn of_every_shape(transport: &dyn Transport) {
     }
 }
 
-/// All from the first to the last element has to be inside; what lies between two blocks is no error.
+/// Checks that all from the first to the last element has to be inside; memory between two blocks
+/// is no error.
 pub(crate) fn up_to_the_last_element(transport: &dyn Transport) {
     check(transport, 2, |party| {
         let room = party.heap.place::<u32>(0).room;

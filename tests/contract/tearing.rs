@@ -1,4 +1,4 @@
-//! Aligned elements are seen whole, whoever writes or reads them.
+//! Aligned elements are seen whole, by any writer or reader.
 
 use crate::party::Party;
 use crate::transport::{Transport, check};
@@ -7,7 +7,7 @@ use bytemuck::Pod;
 
 /// The word with which the writer says that it is done.
 const DONE: usize = 0;
-/// Where the ranges begin: a multiple of 64, so that the shifts below are what they say.
+/// Beginning of the ranges: a multiple of 64, so that the shifts below are right.
 const DATA: usize = 4096;
 /// The two values that take turns: all their bytes differ.
 const OLD: u8 = 0x11;
@@ -17,7 +17,7 @@ const LENGTHS: [usize; 14] = [
     8, 16, 24, 32, 40, 56, 64, 104, 256, 1032, 2040, 2048, 4104, 20_008,
 ];
 
-/// One party moves ranges that hold either value; the other looks at single elements meanwhile.
+/// Lets one party move ranges that hold either value; the other looks at single elements meanwhile.
 fn run(transport: &dyn Transport, body: impl Fn(&Party, usize, usize) + Sync) {
     check(transport, 2, |party| {
         for len in LENGTHS {
@@ -32,7 +32,7 @@ fn run(transport: &dyn Transport, body: impl Fn(&Party, usize, usize) + Sync) {
     });
 }
 
-/// How often a range is moved, for each length and alignment: short ranges more often.
+/// Returns how often a range is moved, for each length and alignment: short ranges more often.
 fn turns(party: &Party, len: usize) -> u64 {
     u64::from(party.turns(6_000_000 / (16 + len as u32 / 2)))
 }
@@ -120,7 +120,8 @@ pub(crate) fn by_reads(transport: &dyn Transport) {
     });
 }
 
-/// Reads the right neighbour's range, to destinations aligned as the elements are, and looks at what came.
+/// Reads the right neighbour's range, to destinations aligned as the elements are, and looks at the
+/// elements that came.
 fn read_often<T: Pod>(party: &Party, at: usize, len: usize) {
     let count = len / size_of::<T>();
     let bytes = count * size_of::<T>();
@@ -164,7 +165,7 @@ fn change_often<T: Pod>(party: &Party, at: usize, len: usize) {
     party.meeting.line_up();
 }
 
-/// Single elements: one party injects, the other reads, by the fabric both.
+/// Moves single elements: one party injects, the other reads, by the fabric both.
 pub(crate) fn by_elements(transport: &dyn Transport) {
     for parties in [2, 3] {
         check(transport, parties, |party| {

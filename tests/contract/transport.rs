@@ -4,14 +4,15 @@ use crate::party::Party;
 
 /// A way to reach peers, and a way to have peers to reach.
 pub(crate) trait Transport: Sync {
-    /// Its name in messages.
+    /// Returns its name in messages.
     fn name(&self) -> &'static str;
 
-    /// Whether the memory of party `peer` is mapped in party `rank`, so that objects in it have addresses.
+    /// Returns whether the memory of party `peer` is mapped in party `rank`, so that objects in it
+    /// have addresses.
     fn maps(&self, rank: u32, peer: u32) -> bool;
 
-    /// How many times a contract opens parties that opens them again and again. Where opening takes
-    /// long, it is less often.
+    /// Returns the number of times that a contract opens parties, of those that open them again and
+    /// again. Where opening takes long, it is less often.
     fn openings(&self) -> u32 {
         96
     }
@@ -25,14 +26,14 @@ pub(crate) trait Transport: Sync {
     /// all are through.
     ///
     /// # Errors
-    /// Why the first party failed that did, or why they could not be opened.
+    /// The reason for which the first party failed that did, or for which they could not be opened.
     fn run(&self, parties: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), String>;
 }
 
 /// A contract.
 pub(crate) type Contract = fn(&dyn Transport);
 
-/// The test of this name: that `transport` keeps `contract`.
+/// Runs the test of this name: that `transport` keeps `contract`.
 pub(crate) fn hold(transport: &dyn Transport, test: &str, contract: Contract) {
     if !transport.has_run(test) {
         contract(transport);

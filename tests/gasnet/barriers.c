@@ -15,7 +15,7 @@ static void ping(gasnet_token_t token)
     pings++;
 }
 
-/* Each phase in turn by gasnet_barrier, by notify and wait, and by notify and try. */
+/* Runs each phase in turn by gasnet_barrier, by notify and wait, and by notify and try. */
 static int barrier(int id, int flags)
 {
     static int turn;

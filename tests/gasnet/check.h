@@ -21,7 +21,7 @@
 static uint32_t me, nodes;
 static gasnet_seginfo_t *segments;
 
-/* An address in a node's segment. */
+/* Returns an address in a node's segment. */
 static inline void *at(uint32_t node, size_t offset) { return (char *)segments[node].addr + offset; }
 
 static inline void meet(void) { GOOD(gasnet_barrier(0, GASNET_BARRIERFLAG_ANONYMOUS)); }
@@ -37,7 +37,7 @@ static inline void set_up(int *argc, char ***argv, gasnet_handlerentry_t *handle
     meet();
 }
 
-/* The byte that a node has at an offset in a round. */
+/* Returns the byte that a node has at an offset in a round. */
 static inline unsigned char byte_of(uint32_t node, size_t offset, unsigned round)
 {
     return (unsigned char)(offset * 7 + offset / 251 + node * 31 + round * 13 + 1);

@@ -8,7 +8,7 @@ enum { THREADS = 3, ROUNDS = 200 };
 static gasnet_hsl_t lock = GASNET_HSL_INITIALIZER;
 static volatile int counter, answers;
 
-/* Long enough for another thread to come in between. */
+/* Adds slowly: long enough for another thread to come in between. */
 static void add(void)
 {
     gasnet_hsl_lock(&lock);

@@ -58,12 +58,13 @@
 #define C16 C15, value(15)
 
 enum { SHORT = 128, MEDIUM = 145, LONG = 162, SHORT_BACK = 179, MEDIUM_BACK = 196, LONG_BACK = 213 };
-/* Segment of each node: what comes from a node in requests, by the sender's rank; and in replies. */
+/* Segment of each node: the payloads of a node's requests, by the sender's rank; and those of
+ * replies. */
 enum { SLOT = 1 << 16, BACK = SLOT * 4 };
 
 static volatile int answers;
 static size_t size;       /* of the payload that is expected */
-static uint32_t partner;  /* who is to answer */
+static uint32_t partner;  /* the node that is to answer */
 static char own[SLOT];
 
 static gasnet_handlerarg_t value(int i) { return (gasnet_handlerarg_t)(0x89abcdefu - (unsigned)i * 0x01010101u); }
@@ -164,7 +165,7 @@ typedef void (*function)();
     {LONG + n, (function)long_##n}, {LONG_BACK + n, (function)long_back_##n},
 #define SENDS(n) send_##n,
 
-/* The functions that count their arguments, and those that are told the number. */
+/* Calls the functions that count their arguments, and those that are told the number. */
 static void send_by_number(void)
 {
     answers = 0;

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     for (uint32_t node = 0; node < nodes; node++) {
         CHECK(info[node].supernode == info[node].host);
         if (segments[node].size == 0 || info[node].supernode != info[me].supernode) continue;
-        /* Loads reach what puts store. */
+        /* Loads reach the bytes that puts store. */
         const char *near = (char *)segments[node].addr + info[node].offset;
         gasnet_put_val(node, (char *)segments[node].addr + me, me + 40, 1);
         CHECK(((volatile const char *)near)[me] == (char)(me + 40));

@@ -59,7 +59,7 @@ static void puts_and_gets(uint32_t node, size_t bytes, size_t offset, unsigned r
     CHECK(place[bytes] == 0xdd && (place == back || place[-1] == 0xdd));
 }
 
-/* Transfers of no bytes, which may be at any address. */
+/* Tries transfers of no bytes, which may be at any address. */
 static void nothing(uint32_t node)
 {
     unsigned char here = 1;

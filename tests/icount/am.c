@@ -157,7 +157,7 @@ static NOINLINE void icount_uncounted_question(void) {
 IN_TURNS(handle, 1, (icount_uncounted_request(), farreach_am_poll(far)))
 IN_TURNS(answer, 1, (icount_uncounted_question(), farreach_am_poll(far)))
 
-/* Where an operation is counted. */
+/* Places in which an operation is counted. */
 enum { ON_NODE = 1, OVER_DEVICE = 2, BOTH = ON_NODE | OVER_DEVICE };
 
 static const struct row {

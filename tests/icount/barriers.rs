@@ -1,9 +1,10 @@
 //! The order of stores and barriers in which an entry is posted: entry, barrier, doorbell record, barrier, register, barrier.
 //!
-//! x86-64: in the disassembly of the library that is counted, for the calls that post in line. aarch64, as far as another machine
-//! can: what the barriers of `unit.rs` are called, assembled by clang and compared with the numbers that the Arm
-//! Architecture Reference Manual has for them (C6.2, DMB and DSB), in the functions that rdma-core's `udma_barrier.h` has
-//! the same instructions for; and that the functions are called in this order wherever an entry is posted.
+//! x86-64: in the disassembly of the library that is counted, for the calls that post in line.
+//! aarch64, as far as another machine can: the names of the barriers of `unit.rs`, assembled by
+//! clang and compared with the numbers that the Arm Architecture Reference Manual has for them
+//! (C6.2, DMB and DSB), in the functions that rdma-core's `udma_barrier.h` has the same
+//! instructions for; and that the functions are called in this order wherever an entry is posted.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -62,7 +63,7 @@ pub(crate) fn broken(root: &Path, libshmem: &Path) -> Result<Vec<String>, String
     Ok(wrong)
 }
 
-/// The instructions of a function.
+/// Returns the instructions of a function.
 fn body<'a>(text: &'a str, function: &str) -> Option<Vec<&'a str>> {
     let head = format!("<{function}>:\n");
     let (_, rest) = text.split_once(&head)?;
@@ -108,7 +109,7 @@ fn step(instruction: &str) -> Option<Step<'_>> {
     })
 }
 
-/// Whether each post of these instructions has its stores in order; there is one at the least.
+/// Checks that each post of these instructions has its stores in order; there is one at the least.
 fn in_order(body: &[&str]) -> Result<(), String> {
     let steps: Vec<_> = body
         .iter()
@@ -138,7 +139,8 @@ fn in_order(body: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Units of the entry, and behind them nothing but the record and the process's own words.
+/// Checks for units of the entry, and behind them nothing but the record and the process's own
+/// words.
 fn entry_and_record(steps: &[Step<'_>]) -> Result<(), String> {
     // The steps of another path, which ends before this begins, are of no account.
     let begin = steps
@@ -161,7 +163,7 @@ fn entry_and_record(steps: &[Step<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// One block of the register, and nothing else.
+/// Checks for one block of the register, and nothing else.
 fn in_register(steps: &[Step<'_>]) -> Result<(), String> {
     let mut places = Vec::new();
     for step in steps {
@@ -191,7 +193,7 @@ fn in_register(steps: &[Step<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// The functions of `unit.rs` that have an instruction for aarch64, and it.
+/// Returns the functions of `unit.rs` that have an instruction for aarch64, and it.
 fn aarch64(source: &str) -> Vec<(String, String)> {
     let mut function = String::new();
     let mut is_own = false;
@@ -230,7 +232,7 @@ fn unlike(found: &[(String, String)]) -> Vec<String> {
     .collect()
 }
 
-/// A sentence, if the assembler makes another instruction of it than the manual.
+/// Returns a sentence if the assembler makes another instruction of it than the manual.
 fn misencoded(instruction: &str) -> Result<Option<String>, String> {
     let Some((.., number)) = AARCH64.iter().find(|(_, known, _)| *known == instruction) else {
         return Ok(None);
@@ -241,7 +243,7 @@ fn misencoded(instruction: &str) -> Result<Option<String>, String> {
     Ok(is_wrong.then(|| format!("\"{instruction}\" is not {number:#x}")))
 }
 
-/// The object file that clang makes of an instruction for aarch64.
+/// Returns the object file that clang makes of an instruction for aarch64.
 fn assembled(text: &str) -> Result<Vec<u8>, String> {
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let (source, object) = (scratch.path().join("it.s"), scratch.path().join("it.o"));
@@ -282,7 +284,7 @@ fn calls_in_order(source: &str) -> Option<String> {
     (next != 0).then(|| format!("no {} at the end", ORDER[next]))
 }
 
-/// The sources in a folder and those below it.
+/// Returns the sources in a folder and those below it.
 fn below(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let error = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut found = Vec::new();
@@ -340,7 +342,7 @@ ret";
         in_order(&text.lines().collect::<Vec<_>>())
     }
 
-    /// With two lines in each other's place.
+    /// Returns the post with two lines in each other's place.
     fn swapped(one: usize, other: usize) -> String {
         let mut lines: Vec<_> = POST.lines().collect();
         lines.swap(one, other);

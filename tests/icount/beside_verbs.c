@@ -49,7 +49,7 @@ static NOINLINE void bare_post_send(long rounds, const struct operands *o) {
     }
 }
 
-/* A connected queue pair with a thread domain, which leads to itself. */
+/* Makes a connected queue pair with a thread domain, which leads to itself. */
 static struct ibv_qp *connected(void) {
     struct ibv_td_init_attr none = {0};
     struct ibv_td *domain = ibv_alloc_td(own.context, &none);

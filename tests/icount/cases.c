@@ -3,9 +3,10 @@
  *
  * Each routine has two loops of the same shape: call_NAME makes the call, bare_NAME only brings the arguments into
  * the registers of the call and keeps them live by an empty asm. PE 0 runs under callgrind, which counts while
- * icount_counted runs such a loop and writes what it has counted when the loop is over. For every loop that is run, a
- * line "loop ROUTINE TARGET KIND ROUNDS" goes to standard output, in the order in which callgrind writes. PE 1 waits
- * in a barrier. Addresses, values and the PE are known at run time only.
+ * icount_counted runs such a loop and writes the counts when the loop is over. For every loop that
+ * is run, a line "loop ROUTINE TARGET KIND ROUNDS" goes to standard output, in the order in which
+ * callgrind writes. PE 1 waits in a barrier. Addresses, values and the PE are known at run time
+ * only.
  */
 
 #include "loops.h"
@@ -22,7 +23,8 @@
 
 enum { LARGEST = 4096 };
 
-/* A call by way of a jump, as through the PLT, to five instructions that do nothing and a return: 8. */
+/* Stands for a call by way of a jump, as through the PLT, to five instructions that do nothing and
+ * a return: 8. */
 void known_8(void *target, int pe);
 __asm__(".text\n"
         ".type known_8, @function\n"

@@ -12,8 +12,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The smaller number of calls; the larger is twice as many. Send queues and their quarters divide it, so that the entries
-/// with a completion weigh what they do in a long stream.
+/// The smaller number of calls; the larger is twice as many. Send queues and their quarters divide
+/// it, so that the entries with a completion weigh as much as in a long stream.
 pub(crate) const ROUNDS: u64 = 1024;
 /// The function of the program in which is counted; the parts that callgrind writes end with it. A part has every instruction
 /// at its address within its file.
@@ -43,7 +43,7 @@ pub(crate) type Counts = BTreeMap<Call, f64>;
 pub(crate) struct Counted {
     /// Instructions of each call.
     pub(crate) counts: Counts,
-    /// The same by layer.
+    /// Instructions of each call, by layer.
     pub(crate) layers: BTreeMap<Call, Layers>,
     /// Instructions that lock, among those that each call has executed.
     pub(crate) locking: BTreeMap<Call, BTreeSet<String>>,
@@ -57,7 +57,7 @@ impl Counted {
         self.locking.extend(other.locking);
     }
 
-    /// The same with other names.
+    /// Returns the same counts with other names.
     pub(crate) fn renamed(self, name: impl Fn(Call) -> Call) -> Self {
         fn keys<T>(map: BTreeMap<Call, T>, name: impl Fn(Call) -> Call) -> BTreeMap<Call, T> {
             map.into_iter()
@@ -253,7 +253,7 @@ fn run(
     evaluate(&printed, &profiles.parts()?, lines, disassembly)
 }
 
-/// Where the layers of instructions are looked up.
+/// The files in which the layers of instructions are looked up.
 struct Lines<'a> {
     program: &'a Path,
     sources: &'a mut Sources,
@@ -358,7 +358,7 @@ mod tests {
     const PRINTED: &str = "loop\tr\theap\tfirst\t1\nloop\tr\theap\tcall\t1024\nloop\tr\theap\tcall\t2048\n\
         other output\nloop\tr\theap\tbare\t1024\nloop\tr\theap\tbare\t2048\n";
 
-    /// The address of the first instruction of a file of machine code.
+    /// Returns the address of the first instruction of a file of machine code.
     fn entry(file: &Path) -> u64 {
         let bytes = std::fs::read(file).expect("it can be read");
         let field = bytes[24..32].try_into().expect("8 bytes of its header");

@@ -19,14 +19,14 @@ enum What {
     Lock,
     /// It takes fewer instructions than another.
     LessThan(Call),
-    /// It takes at most a third of what another takes.
+    /// It takes at most a third of another's instructions.
     Third(Call),
     /// It takes at most so many instructions more than another.
     More(u32, Call),
 }
 
 impl Claim {
-    /// A claim in the words of `budgets.tsv`, if they are one.
+    /// Returns a claim in the words of `budgets.tsv`, if they are one.
     pub(crate) fn parse(routine: &str, target: &str, words: &str) -> Option<Self> {
         let call = |words: &str| {
             let (routine, target) = words.rsplit_once(", ")?;
@@ -53,12 +53,12 @@ impl Claim {
         })
     }
 
-    /// Whether it is of a call to one of these targets.
+    /// Returns whether it is of a call to one of these targets.
     pub(crate) fn is_of(&self, targets: &[&str]) -> bool {
         targets.contains(&self.call.1.as_str())
     }
 
-    /// A sentence, if what was counted is otherwise.
+    /// Returns a sentence if the counts are otherwise.
     pub(crate) fn broken(&self, counted: &Counted) -> Option<String> {
         let ((routine, target), words) = (&self.call, &self.words);
         let found = match self.found(counted) {
@@ -69,7 +69,8 @@ impl Claim {
         Some(format!("{routine}, {target}: {words}, is claimed; {found}"))
     }
 
-    /// Whether it holds, and what was found; an error is a call that was not counted.
+    /// Returns whether it holds, and the counts that were found; an error is a call that was not
+    /// counted.
     fn found(&self, counted: &Counted) -> Result<(bool, String), Call> {
         let count = |call: &Call| counted.counts.get(call).copied().ok_or(call.clone());
         let own = count(&self.call)?;

@@ -151,7 +151,7 @@ static NOINLINE void bare_completion(long rounds, const struct operands *o) {
 /* After so many looks, each 20 us behind another, nothing is heard any more. */
 enum { MOST_LOOKS = 1000 };
 
-/* Whether a connection of this process has bytes that nobody has read. */
+/* Returns whether a connection of this process has bytes that nobody has read. */
 static int has_heard(void) {
     for (int fd = 3; fd < 256; fd++) {
         int domain, bytes = 0;
@@ -164,7 +164,8 @@ static int has_heard(void) {
     return 0;
 }
 
-/* A quiet over libfabric behind a put whose completion another context has taken already. */
+/* Prepares a quiet over libfabric behind a put whose completion another context has taken
+ * already. */
 static NOINLINE void icount_uncounted_taken(const struct operands *o, int is_bare) {
     shmem_putmem_nbi(o->target, o->own, 8, o->pe);
     shmem_ctx_long_atomic_fetch((shmem_ctx_t)o->context, o->target, o->pe);
@@ -173,8 +174,8 @@ static NOINLINE void icount_uncounted_taken(const struct operands *o, int is_bar
     }
     __asm__ volatile("" : : : "memory");
 }
-/* The same behind a put whose completion its look takes. The library's own thread may have taken it: then the put is
-   repeated. */
+/* Prepares a quiet over libfabric behind a put whose completion its look takes. The library's own
+   thread may have taken it: then the put is repeated. */
 static NOINLINE void icount_uncounted_answered(const struct operands *o, int is_bare) {
     shmem_putmem_nbi(o->target, o->own, 8, o->pe);
     for (int looks = 1; !has_heard(); looks++) {

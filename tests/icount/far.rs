@@ -10,7 +10,7 @@ use farreach_icount::callgrind::Profiles;
 use farreach_icount::layer::Layer;
 use std::path::Path;
 
-/// Each transport: oshrun's word, UCX's, and what stands for the target.
+/// Each transport: oshrun's word, UCX's, and the name of the target.
 const TRANSPORTS: [(&str, &str, &str); 2] = [("rc", "rc_mlx5", "RC"), ("dc", "dc_mlx5", "DC")];
 
 /// Settings that differ from the defaults.

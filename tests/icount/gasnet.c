@@ -84,7 +84,7 @@ static NOINLINE void icount_uncounted_turn(long requests) {
     turn(requests);
 }
 
-/* The part of node 1. */
+/* Does the part of node 1. */
 static void serve(void) {
     for (uint64_t seen = none_yet, next; (next = own->turn) != 0;) {
         if (next == seen)

@@ -1,8 +1,8 @@
-//! Which instructions of a loop were executed, and which of these lock.
+//! The instructions of a loop that were executed, and those of them that lock.
 //!
 //! callgrind writes the address of each within its file; binutils' objdump has the words for it. An instruction locks that no
 //! other processor may come between: one with the prefix `lock`, an exchange with memory, which has it unsaid; and a full fence,
-//! `mfence`, counts as one. `sfence` does not: it orders what one processor stores.
+//! `mfence`, counts as one. `sfence` does not: it orders the stores of one processor.
 
 use farreach_icount::costs::Costs;
 use std::collections::{BTreeSet, HashMap};
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 pub(crate) struct Disassembly(HashMap<PathBuf, HashMap<u64, String>>);
 
 impl Disassembly {
-    /// Those of the executed instructions that lock, as objdump writes them.
+    /// Returns those of the executed instructions that lock, as objdump writes them.
     pub(crate) fn locking(&mut self, executed: &Costs) -> Result<BTreeSet<String>, String> {
         let mut found = BTreeSet::new();
         for (file, costs) in executed.files() {
@@ -58,7 +58,7 @@ impl Disassembly {
     }
 }
 
-/// The instructions of a disassembly: lines of an address, a colon, and the words.
+/// Returns the instructions of a disassembly: lines of an address, a colon, and the words.
 fn parse(text: &str) -> HashMap<u64, String> {
     let lines = text.lines().filter_map(|line| line.split_once(":\t"));
     let instructions = lines.filter_map(|(address, words)| {

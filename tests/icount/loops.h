@@ -86,7 +86,7 @@ __asm__(".text\n"
 
 typedef void loop(long rounds, const struct operands *operands);
 
-/* callgrind counts while this runs, and writes what it has counted at its end. */
+/* callgrind counts while this runs, and writes the counts at its end. */
 static NOINLINE void icount_counted(loop *run, long rounds, const struct operands *operands) {
     run(rounds, operands);
     __asm__ volatile("" : : : "memory");

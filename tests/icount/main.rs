@@ -1,6 +1,7 @@
 //! Counts the instructions of the library's calls, by layer and against their budgets.
 //!
-//! docs/critical-path.md says what is counted and how; `tests/icount/icount` builds this and starts it.
+//! docs/critical-path.md names the counted calls and the way of counting; `tests/icount/icount`
+//! builds this and starts it.
 
 mod am;
 mod barriers;
@@ -53,7 +54,7 @@ struct Options {
     tools: Tools,
 }
 
-/// How programs are compiled and started.
+/// The tools by which programs are compiled and started.
 struct Tools {
     oshcc: PathBuf,
     oshcc_flags: Vec<OsString>,
@@ -93,7 +94,7 @@ const PARTS: [(&str, Counter); 10] = [
     ("am", am::am),
     ("gasnet", gasnet::gasnet),
 ];
-/// How many of them stay on the node.
+/// Number of them that stay on the node.
 const ON_NODE: usize = 4;
 
 fn main() -> ExitCode {
@@ -268,7 +269,7 @@ fn told(lines: &[String], against: &str) -> String {
     )
 }
 
-/// The target directory that this program was built into.
+/// Returns the target directory that this program was built into.
 fn target() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| format!("/proc/self/exe: {error}"))?;
     let target = own.ancestors().nth(2);
@@ -277,7 +278,7 @@ fn target() -> Result<PathBuf, String> {
         .to_owned())
 }
 
-/// A tool of the staged installation, which lies in the target directory.
+/// Returns a tool of the staged installation, which lies in the target directory.
 fn staged(name: &str) -> Result<PathBuf, String> {
     Ok(target()?.join("farreach/bin").join(name))
 }

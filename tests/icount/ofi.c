@@ -86,7 +86,7 @@ static NOINLINE void icount_uncounted_turn(void) {
     turn();
 }
 
-/* Is a turn where nothing, or one write, was posted. */
+/* Does a turn where nothing, or one write, was posted. */
 static NOINLINE void icount_uncounted_step(void) {
     act(1);
 }

@@ -7,7 +7,7 @@ enum { STEPS = 10, PUTS = 4 };
 
 static long inbox[PUTS];
 
-/* Seven instructions. */
+/* Executes seven instructions. */
 void seven(void);
 __asm__(".text\n"
         ".globl seven\n"

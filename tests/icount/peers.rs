@@ -3,7 +3,8 @@
 use farreach_icount::table::{Table, number, sum};
 use std::fmt::Write as _;
 
-/// The table of the document: a line for each peer's count, with ours of the same operation.
+/// Returns the table of the document: a line for each peer's count, with ours of the same
+/// operation.
 ///
 /// Fails on a line that does not have five fields, or whose operation is not counted here.
 pub(crate) fn table(peers: &str, counts: &Table) -> Result<String, String> {

@@ -35,7 +35,8 @@ const IN_LINE: &str = ", in line";
 /// In place of a budget.
 const ONLY_PRINTED: &str = "printed";
 
-/// The budgets of the calls that are counted, in the order of their file, and what is claimed of them besides.
+/// The budgets of the calls that are counted, in the order of their file, and the claims about them
+/// besides.
 pub(crate) struct Budgets {
     rows: Vec<Row>,
     claims: Vec<Claim>,
@@ -88,7 +89,7 @@ impl Budgets {
         Ok(budgets)
     }
 
-    /// Those of OpenSHMEM's calls on one node, and of the fabric's own objects.
+    /// Returns the budgets of OpenSHMEM's calls on one node, and of the fabric's own objects.
     pub(crate) fn without_far(self) -> Self {
         self.without(&FAR)
             .without(&[LIBFABRIC])
@@ -97,7 +98,7 @@ impl Budgets {
             .without(&GASNET)
     }
 
-    /// Those of these counts alone, without claims, which compare parts.
+    /// Returns the budgets of these counts alone, without claims, which compare parts.
     pub(crate) fn of(mut self, counted: &Counted) -> Self {
         let counts = &counted.counts;
         self.rows
@@ -106,7 +107,8 @@ impl Budgets {
         self
     }
 
-    /// Those that another library has: neither of the fabric's own objects nor in line.
+    /// Returns the budgets that another library has: neither of the fabric's own objects nor in
+    /// line.
     pub(crate) fn of_another(mut self) -> Self {
         self.rows.retain(|row| !row.routine.ends_with(IN_LINE));
         self.without(&RAW)
@@ -118,14 +120,15 @@ impl Budgets {
         self
     }
 
-    /// A sentence for each claim that does not hold.
+    /// Returns a sentence for each claim that does not hold.
     pub(crate) fn broken(&self, counted: &Counted) -> Vec<String> {
         let broken = self.claims.iter().filter_map(|claim| claim.broken(counted));
         broken.collect()
     }
 
-    /// The rows with their counts. Every row has to have one and every count a row, except that a library without
-    /// signals has no count for them, which only a row without a budget may lack.
+    /// Returns the rows with their counts. Every row has to have one and every count a row, except
+    /// that a library without signals has no count for them, which only a row without a budget may
+    /// lack.
     pub(crate) fn with_counts(self, counts: &Counts) -> Result<Vec<Row>, String> {
         let mut rows = self.rows;
         for (routine, target) in counts.keys() {
@@ -175,7 +178,7 @@ impl Row {
     }
 }
 
-/// The table for a terminal.
+/// Returns the table for a terminal.
 pub(crate) fn printed(rows: &[Row]) -> String {
     let mut text = format!(
         "{:43} {:12} {:>12} {:>7} {:>5}  best peer\n",
@@ -193,9 +196,9 @@ pub(crate) fn printed(rows: &[Row]) -> String {
     text
 }
 
-/// The tables of the document: rows of calls on a node, of those to another one over a device and over
-/// the system's libfabric, of the operations of the fabric's own objects, of the calls of libfabric, of
-/// those of the active-message engine, and of those of GASNet-1.
+/// Returns the tables of the document: rows of calls on a node, of those to another one over a
+/// device and over the system's libfabric, of the operations of the fabric's own objects, of the
+/// calls of libfabric, of those of the active-message engine, and of those of GASNet-1.
 fn groups(rows: &[Row]) -> [(Vec<Row>, &'static str, &'static [&'static str]); 7] {
     let shown = rows.iter().filter(|row| !row.is_only_printed).cloned();
     let (ofi, others): (Vec<_>, Vec<_>) = shown.partition(|row| row.is_of(&OFI));
@@ -216,7 +219,7 @@ fn groups(rows: &[Row]) -> [(Vec<Row>, &'static str, &'static [&'static str]); 7
     ]
 }
 
-/// The tables of counts, budgets and peers.
+/// Returns the tables of counts, budgets and peers.
 fn document(rows: &[Row]) -> String {
     let groups = groups(rows)
         .into_iter()
@@ -227,7 +230,7 @@ fn document(rows: &[Row]) -> String {
     tables.join("\n")
 }
 
-/// The tables of counts by layer, without the calls under settings other than the defaults.
+/// Returns the tables of counts by layer, without the calls under settings other than the defaults.
 fn by_layer(rows: &[Row], table: &Table) -> String {
     let mut tables = Vec::new();
     for (rows, what, _) in groups(rows) {
@@ -269,7 +272,7 @@ fn by_layer(rows: &[Row], table: &Table) -> String {
     tables.join("\n")
 }
 
-/// Whether a call is counted under a setting that is not the default.
+/// Returns whether a call is counted under a setting that is not the default.
 fn is_variant(routine: &str) -> bool {
     let settings = crate::far::labels();
     settings
@@ -277,7 +280,8 @@ fn is_variant(routine: &str) -> bool {
         .any(|label| routine.ends_with(label))
 }
 
-/// The counts by layer that are stored: of all calls whose counts are the same on every machine.
+/// Returns the counts by layer that are stored: of all calls whose counts are the same on every
+/// machine.
 pub(crate) fn stored(rows: &[Row], layers: &BTreeMap<Call, Layers>) -> Table {
     let mut table = Table::default();
     for row in rows.iter().filter(|row| !row.is_only_printed) {
@@ -289,7 +293,7 @@ pub(crate) fn stored(rows: &[Row], layers: &BTreeMap<Call, Layers>) -> Table {
     table
 }
 
-/// A sentence for each call with instructions of no layer.
+/// Returns a sentence for each call with instructions of no layer.
 pub(crate) fn unaccounted(table: &Table) -> Vec<String> {
     let count = |layers: &Layers| layers.get(&Layer::Unaccounted).copied().unwrap_or(0.0);
     let over = table
@@ -306,7 +310,7 @@ pub(crate) fn unaccounted(table: &Table) -> Vec<String> {
 /// The most instructions of a call that no layer has.
 const MOST_UNACCOUNTED: f64 = 3.0;
 
-/// A table: a line for each routine.
+/// Returns a table: a line for each routine.
 fn lines(rows: &[Row], what: &str, targets: &[&str]) -> String {
     let (columns, both) = (targets.join(" | "), targets.join(", "));
     let rule = "---|".repeat(targets.len() + 4);
@@ -343,7 +347,7 @@ fn optional(number: Option<u32>) -> String {
     number.map_or_else(|| "-".to_owned(), |number| number.to_string())
 }
 
-/// A sentence for each row that is over its budget.
+/// Returns a sentence for each row that is over its budget.
 pub(crate) fn over_budget(rows: &[Row]) -> Vec<String> {
     let is_over = |row: &&Row| {
         row.budget
@@ -368,7 +372,7 @@ pub(crate) struct Part {
     text: String,
 }
 
-/// The counts and budgets.
+/// Returns the counts and budgets.
 pub(crate) fn counts(rows: &[Row]) -> Part {
     Part {
         begin: BEGIN,
@@ -377,7 +381,7 @@ pub(crate) fn counts(rows: &[Row]) -> Part {
     }
 }
 
-/// The counts by layer.
+/// Returns the counts by layer.
 pub(crate) fn layers(rows: &[Row], layers: &Table) -> Part {
     Part {
         begin: BEGIN_LAYERS,
@@ -386,7 +390,7 @@ pub(crate) fn layers(rows: &[Row], layers: &Table) -> Part {
     }
 }
 
-/// The counts of others.
+/// Returns the counts of others.
 pub(crate) fn peers(text: String) -> Part {
     Part {
         begin: BEGIN_PEERS,
@@ -395,7 +399,7 @@ pub(crate) fn peers(text: String) -> Part {
     }
 }
 
-/// The report of `farreach icount` on a loop of one routine, as the document shows it.
+/// Returns the report of `farreach icount` on a loop of one routine, as the document shows it.
 pub(crate) fn example(layers: &Table) -> Result<Part, String> {
     let call = (EXAMPLE.to_owned(), "heap".to_owned());
     let layers = layers
@@ -430,7 +434,7 @@ pub(crate) fn update(path: &Path, part: &Part) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Lines of a part that differ from those of the document.
+/// Returns lines of a part that differ from those of the document.
 pub(crate) fn differences(path: &Path, part: &Part) -> Result<Vec<String>, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let (_, old, _) = part.sections(&text).ok_or_else(|| no_place(path))?;

@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a process may take to end when its peer is gone.
+/// Time that a process may take to end when its peer is gone.
 const SOON: Duration = Duration::from_secs(5);
-/// How long anything else may take.
+/// Time that anything else may take.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A process, killed when it is dropped.

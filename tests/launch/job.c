@@ -1,4 +1,5 @@
-// A program for the tests of how jobs start, end and die: its first argument says what its PEs do.
+// A program for the tests of how jobs start, end and die: its first argument names the action of
+// its PEs.
 #define _DEFAULT_SOURCE // usleep
 #include <shmem.h>
 
@@ -52,7 +53,7 @@ static void stay(const char *where)
     exit(99);
 }
 
-// Each PE elsewhere, with a piece of the heap and of the static data in use.
+// Keeps each PE elsewhere, with a piece of the heap and of the static data in use.
 static void everywhere(void)
 {
     static const char *const places[] = {"barrier", "compute", "wait", "sleep"};
@@ -66,7 +67,7 @@ static void everywhere(void)
     stay(places[me % 4]);
 }
 
-// PE 1 leaves by `how` with a status, the others stay `where`.
+// Lets PE 1 leave by `how` with a status, while the others stay `where`.
 static void leave(const char *how, int status, const char *where)
 {
     say_ready();
@@ -183,7 +184,7 @@ static void resize(void)
     }
 }
 
-// PE 1 aborts, with something in the heap and in the static data.
+// Aborts PE 1, with something in the heap and in the static data.
 static void leave_core(void)
 {
     static char global[64];
@@ -230,6 +231,6 @@ int main(int argc, char **argv)
     int me = shmem_my_pe();
     printf("PE %d of %d\n", me, shmem_n_pes());
     shmem_finalize();
-    // finally PE STATUS: what a PE does after the end counts as well.
+    // finally PE STATUS: a PE's actions after the end count as well.
     return is(what, "finally") && me == atoi(argv[2]) ? atoi(argv[3]) : 0;
 }

@@ -26,7 +26,7 @@ static void on_terminate(int signal, siginfo_t *info, void *context)
         _exit(1);
 }
 
-// A child with the number `pid`, by the system call alone: it shares the PE's memory.
+// Makes a child with the number `pid`, by the system call alone: it shares the PE's memory.
 static pid_t child(pid_t pid)
 {
     struct clone_args args;

@@ -2,8 +2,8 @@
 //!
 //! Its argument: `all` (exchanges of all kinds, and a second beginning), `many COUNT` (as many keys
 //! of each PE), `wait` (until the launcher is gone; says so in the file that the next argument names).
-//! The others are what PE 1 does while its peers are in a barrier: `abort STATUS` (and exit with it),
-//! `ask STATUS` (abort, and wait for the effect), `exit STATUS`, `kill` (itself).
+//! The others are actions of PE 1 while its peers are in a barrier: `abort STATUS` (and exit with
+//! it), `ask STATUS` (abort, and wait for the effect), `exit STATUS`, `kill` (itself).
 
 use fi_bootstrap::{Bootstrap, Error};
 use std::process::{Command, exit};
@@ -30,7 +30,8 @@ fn fail(message: &str) -> ! {
     exit(99);
 }
 
-/// The bytes that a PE tells of itself: as many as its rank asks for, and each differs from the next.
+/// Returns the bytes that a PE tells of itself: as many as its rank asks for, and each differs from
+/// the next.
 fn bytes(rank: usize, round: usize) -> Vec<u8> {
     let byte = |index: usize| ((index * 7 + rank * 31 + round * 101) % 256) as u8;
     (0..rank * 3000 + round).map(byte).collect()

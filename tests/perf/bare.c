@@ -1,6 +1,7 @@
 /*
- * Times this library against what the machine can do with memory that two processes share, in one run and with
- * interleaved rounds. The bare memory is a memfd that PE 0 makes and PE 1 opens by /proc; the library has no part in it.
+ * Times this library against the machine's own speed with memory that two processes share, in one
+ * run and with interleaved rounds. The bare memory is a memfd that PE 0 makes and PE 1 opens by
+ * /proc; the library has no part in it.
  */
 
 #define _GNU_SOURCE
@@ -117,7 +118,7 @@ static void share(int me) {
     shmem_barrier_all();
 }
 
-/* A put of 8 bytes and its quiet against a store and `lock or`. */
+/* Times a put of 8 bytes and its quiet against a store and `lock or`. */
 static void small_put(char *remote, char *local) {
     static double ours[ROUNDS], bare[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
@@ -138,7 +139,7 @@ static void small_put(char *remote, char *local) {
     row("bare store + lock or", median(bare, ROUNDS));
 }
 
-/* A put or get of 1 MiB against the best copy between the two halves of the bare memory. */
+/* Times a put or get of 1 MiB against the best copy between the two halves of the bare memory. */
 static void large_copy(int is_put, char *remote, char *local) {
     static double ours[ROUNDS];
     char *to = is_put ? theirs : mine, *from = is_put ? mine : theirs;
@@ -181,7 +182,7 @@ static void large_copy(int is_put, char *remote, char *local) {
     row(name, times[best]);
 }
 
-/* There and back by two flags, and both at the same time. */
+/* Goes there and back by two flags, and both at the same time. */
 static void bare_turns(int me, uint64_t *turn, int at_once) {
     for (int i = 0; i < TURNS; i++) {
         ++*turn;

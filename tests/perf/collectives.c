@@ -31,7 +31,8 @@ static void sum(size_t bytes) { shmem_double_sum_reduce(SHMEM_TEAM_WORLD, (doubl
 static void fcollect(size_t bytes) { shmem_uint64_fcollect(SHMEM_TEAM_WORLD, (uint64_t *)dest, (uint64_t *)source, bytes / 8); }
 static void alltoall(size_t bytes) { shmem_uint64_alltoall(SHMEM_TEAM_WORLD, (uint64_t *)dest, (uint64_t *)source, bytes / 8); }
 
-/* No collective: PEs of a pair put into each other's memory, and wait for the other's signal. */
+/* Stands beside the collectives: PEs of a pair put into each other's memory, and wait for the
+ * other's signal. */
 static void put_signal(size_t bytes) {
     static uint64_t signal, count;
     int other = shmem_my_pe() ^ 1;
@@ -60,7 +61,7 @@ static void barrier(size_t bytes) {
     shmem_barrier_all();
 }
 
-/* The average time of a call of this batch on this PE. */
+/* Returns the average time of a call of this batch on this PE. */
 static double batch(void (*collective)(size_t), size_t bytes, int calls) {
     double total = 0;
     for (int call = 0; call < calls; call++) {

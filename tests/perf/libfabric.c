@@ -71,7 +71,7 @@ static void meet(void) {
     exchange(&mine, &other, 1);
 }
 
-/* A buffer is posted before each message is sent that it is for. */
+/* Sends messages: a buffer is posted before each message is sent that it is for. */
 static void messages(long turns) {
     for (long i = 0; i < turns; i++) {
         UNTIL(fi_recv(ep, &buffer, sizeof buffer, NULL, FI_ADDR_UNSPEC, NULL));
@@ -94,7 +94,7 @@ static void tagged(long turns) {
     }
 }
 
-/* The other process makes progress, as it may have to write the bytes. */
+/* Writes messages: the other process makes progress, as it may have to write the bytes. */
 static void writes(long turns, long window) {
     if (rank == 0) {
         for (long i = 0; i < turns; i += window) {

@@ -27,7 +27,7 @@ static void fetch_add(size_t bytes) {
     (void)shmem_long_atomic_fetch_add(counter, 1, 1);
 }
 
-/* A flag there and back: by PE 0 and PE 1, each of which waits for the other's. */
+/* Sends a flag there and back: by PE 0 and PE 1, each of which waits for the other's. */
 static void ping_pong(size_t bytes) {
     static long round;
     int me = shmem_my_pe();
@@ -47,7 +47,7 @@ static void barrier(size_t bytes) {
     shmem_barrier_all();
 }
 
-/* The median over batches of the time of one operation, or the least. */
+/* Returns the median over batches of the time of one operation, or the least. */
 static double timed(void (*operation)(size_t), size_t bytes, int rounds) {
     double batches[BATCHES];
     if (is_fastest && rounds > 200) {

@@ -31,7 +31,7 @@ static inline void pin(int which) {
     }
 }
 
-/* Nanoseconds since some moment. */
+/* Returns the nanoseconds since some moment. */
 static inline double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -43,7 +43,7 @@ static inline int compare_doubles(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/* The median; sorts what it is given. */
+/* Returns the median; sorts the values. */
 static inline double median(double *values, int count) {
     qsort(values, (size_t)count, sizeof *values, compare_doubles);
     return values[count / 2];

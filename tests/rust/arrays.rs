@@ -15,7 +15,7 @@ pub(super) const PROGRAMS: &[Program] = &[
 
 const LAYOUTS: [Layout; 2] = [Layout::Block, Layout::Cyclic];
 
-/// Each element by its global index, in pieces, and as a slice.
+/// Reads each element by its global index, in pieces, and as a slice.
 fn dealt(world: World) {
     let (me, n, ctx) = (world.my_pe(), world.n_pes(), world.ctx());
     for layout in LAYOUTS {
@@ -55,7 +55,7 @@ fn dealt(world: World) {
     }
 }
 
-/// Histograms, and gathers of scattered values.
+/// Makes histograms, and gathers of scattered values.
 fn batches(world: World) {
     let (me, n, ctx) = (world.my_pe(), world.n_pes(), world.ctx());
     let len = 501;
@@ -115,7 +115,7 @@ fn batches(world: World) {
     }
 }
 
-/// The teams of a split have an array each; a thread has a context for it.
+/// Gives the teams of a split an array each; a thread has a context for it.
 fn arrays_of_teams(world: World) {
     let (row, column) = world.team().split_2d(2).expect("two teams");
     for layout in LAYOUTS {

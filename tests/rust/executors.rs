@@ -43,7 +43,7 @@ pub(super) fn begin_in_rayon() {
     assert_eq!(WRITTEN.load(Ordering::Relaxed), written);
 }
 
-/// Threads of a pool have a context each, and share an array.
+/// Gives threads of a pool a context each; they share an array.
 fn in_rayon(world: World) {
     let (me, n) = (world.my_pe(), world.n_pes());
     let array: Shared<u64> = world.alloc(1000).expect("room");
@@ -82,7 +82,7 @@ fn runtime() -> tokio::runtime::Runtime {
     builder.worker_threads(2).build().expect("a runtime")
 }
 
-/// Operations are awaited in the future that tokio blocks on, beside its own tasks.
+/// Awaits operations in the future that tokio blocks on, beside its own tasks.
 fn in_tokio(world: World) {
     drop(world);
     let runtime = runtime();
@@ -111,8 +111,8 @@ fn in_tokio(world: World) {
     assert_eq!(runtime.block_on(beside).expect("a task"), 1000);
 }
 
-/// A `World` that is leaked has contexts for tasks of any thread; the end of the program finalises
-/// behind them.
+/// Checks that a `World` that is leaked has contexts for tasks of any thread; the end of the
+/// program finalises behind them.
 fn leaked_to_tokio(world: World) {
     let world: &'static World = Box::leak(Box::new(world));
     let (me, n) = (world.my_pe(), world.n_pes());

@@ -105,7 +105,7 @@ fn two(world: &World) -> (Shared<'_, u32>, Shared<'_, u32>) {
     (one, world.alloc(10).expect("room"))
 }
 
-/// A panic that is caught has changed nothing.
+/// Checks that a panic that is caught has changed nothing.
 fn caught(world: World) {
     let world = std::panic::AssertUnwindSafe(world);
     for round in 0..20 {

@@ -19,12 +19,12 @@ pub(super) const PROGRAMS: &[Program] = &[
 
 const LEN: usize = 5000;
 
-/// The PE after this one.
+/// Returns the PE after this one.
 fn next(world: &World) -> usize {
     (world.my_pe() + 1) % world.n_pes()
 }
 
-/// Everything that a scope starts is done behind it.
+/// Checks that everything that a scope starts is done behind it.
 fn scopes(world: World) {
     let (me, next) = (world.my_pe() as u64, next(&world));
     let array: Shared<u64> = world.alloc(2 * LEN).expect("room");
@@ -85,7 +85,7 @@ fn scopes(world: World) {
     }
 }
 
-/// A scope that panics waits, too.
+/// Checks that a scope that panics waits, too.
 fn scope_panics(world: World) {
     let next = next(&world);
     let array: Shared<u64> = world.alloc(LEN).expect("room");
@@ -133,7 +133,7 @@ fn block_on<R>(future: impl Future<Output = R>) -> R {
     unreachable!()
 }
 
-/// Futures of every kind; also moved, polled once and dropped.
+/// Runs futures of every kind; also moved, polled once and dropped.
 fn futures(world: World) {
     let next = next(&world);
     let array: Shared<u64> = world.alloc(LEN).expect("room");
@@ -192,7 +192,8 @@ fn futures(world: World) {
     }
 }
 
-/// Operations that are dropped wait; forgotten ones leak their buffers, which nobody reuses.
+/// Checks that operations that are dropped wait; forgotten ones leak their buffers, which nobody
+/// reuses.
 fn ops_dropped(world: World) {
     let next = next(&world);
     let mut array: Shared<u64> = world.alloc(LEN).expect("room");
@@ -209,7 +210,7 @@ fn ops_dropped(world: World) {
     }
 }
 
-/// Threads that have operations under way at the same time, each on its context.
+/// Lets threads have operations under way at the same time, each on its context.
 fn ops_of_threads(world: World) {
     let (n, next) = (world.n_pes(), next(&world));
     let counters: Shared<u64> = world.alloc(4).expect("room");

@@ -18,13 +18,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     ("sessions", sessions),
 ];
 
-/// The PEs beside this one.
+/// Returns the PEs beside this one.
 fn sides(world: &World) -> (usize, usize) {
     let (me, n) = (world.my_pe(), world.n_pes());
     ((me + 1) % n, (me + n - 1) % n)
 }
 
-/// 9.6.1: put and get of many lengths, at odd places.
+/// Tests 9.6.1: put and get of many lengths, at odd places.
 fn transfers(world: World) {
     let (next, before) = sides(&world);
     let me = world.my_pe();
@@ -48,7 +48,7 @@ fn transfers(world: World) {
     assert_eq!(array.to_vec()[3..6], [1, 2, 3]);
 }
 
-/// One element of every size, whole or in pieces.
+/// Tests one element of every size, whole or in pieces.
 fn elements(world: World) {
     fn of<T: shmem::Pod + PartialEq + Debug>(world: &World, value: impl Fn(usize) -> T) {
         let (next, before) = sides(world);
@@ -76,7 +76,7 @@ fn elements(world: World) {
     of(&world, |i| i as u128 * (1 << 100));
 }
 
-/// 9.6.1.3, 9.6.1.4, 9.6.1.7 and 9.6.1.8, against loops.
+/// Tests 9.6.1.3, 9.6.1.4, 9.6.1.7 and 9.6.1.8, against loops.
 fn strided(world: World) {
     const LEN: usize = 400;
     let (next, before) = sides(&world);
@@ -126,7 +126,7 @@ fn strided(world: World) {
     assert_eq!(back, expected);
 }
 
-/// 9.7.1, of every type; the nonblocking forms are in `nonblocking`.
+/// Tests 9.7.1, of every type; the nonblocking forms are in `nonblocking`.
 fn atomics(world: World) {
     fn words<T: Word + PartialEq + Debug>(world: &World, of: impl Fn(u8) -> T) {
         let (me, (next, _)) = (world.my_pe(), sides(world));
@@ -178,7 +178,8 @@ fn atomics(world: World) {
     world.barrier_all();
 }
 
-/// 9.8: whoever sees the signal sees the elements, from the default context and a created one.
+/// Tests 9.8: a PE that sees the signal sees the elements, from the default context and a created
+/// one.
 fn signals(world: World) {
     let (next, before) = sides(&world);
     let array: Shared<u32> = world.alloc(500).expect("room");
@@ -212,7 +213,7 @@ fn signals(world: World) {
     }
 }
 
-/// 9.11, in all forms.
+/// Tests 9.11, in all forms.
 fn waits(world: World) {
     let (me, n) = (world.my_pe(), world.n_pes());
     let flags: Shared<i64> = world.alloc(n + 1).expect("room");
@@ -255,7 +256,7 @@ symmetric_static! {
     static PRIMES: [u32; 3] = [2, 3, 5];
 }
 
-/// Static data, in place in each session.
+/// Tests static data, in place in each session.
 fn statics(world: World) {
     let (next, before) = sides(&world);
     let me = world.my_pe();
@@ -274,7 +275,7 @@ fn statics(world: World) {
     });
 }
 
-/// 9.13: a sum that only the lock keeps right.
+/// Tests 9.13: a sum that only the lock keeps right.
 fn locks(world: World) {
     let n = world.n_pes();
     let (lock, other) = (world.lock().expect("room"), world.lock().expect("room"));
@@ -302,7 +303,7 @@ fn locks(world: World) {
     other.free();
 }
 
-/// 9.9: sessions on the default context and on a created one.
+/// Tests 9.9: sessions on the default context and on a created one.
 fn sessions(world: World) {
     let created = world.create_ctx().expect("a context");
     let array: Shared<u64> = world.alloc(100).expect("room");

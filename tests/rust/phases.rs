@@ -16,13 +16,13 @@ pub(super) const PROGRAMS: &[Program] = &[
 /// Words of an array.
 const LEN: usize = 1000;
 
-/// A value that PE `pe` writes to element `index` in `round`.
+/// Returns a value that PE `pe` writes to element `index` in `round`.
 fn value(pe: usize, index: usize, round: usize) -> u64 {
     (pe * LEN + index) as u64 * 1000 + round as u64
 }
 
-/// Every phase, and back: elements that peers put are there, and peers get those that a PE writes
-/// in its slice.
+/// Goes through every phase, and back: elements that peers put are there, and peers get those that
+/// a PE writes in its slice.
 fn phases(world: World) {
     let (me, n) = (world.my_pe(), world.n_pes());
     let next = (me + 1) % n;
@@ -62,7 +62,8 @@ fn mine_of(pe: usize, index: usize, round: usize, n: usize) -> u64 {
     value((pe + n - 1) % n, index, round) + 1
 }
 
-/// Elements that a thread has put by its own context are there behind a conversion, which quiets it.
+/// Checks that elements that a thread has put by its own context are there behind a conversion,
+/// which quiets it.
 fn conversion_quiets_threads(world: World) {
     let (me, n) = (world.my_pe(), world.n_pes());
     let next = (me + 1) % n;
@@ -94,8 +95,8 @@ fn conversion_quiets_threads(world: World) {
     }
 }
 
-/// Elements that peers put and added to by their default contexts are there behind each conversion:
-/// over a device, too, whose queues overtake each other.
+/// Checks that elements that peers put and added to by their default contexts are there behind each
+/// conversion: over a device, too, whose queues overtake each other.
 fn conversion_quiets_default(world: World) {
     let (me, n) = (world.my_pe(), world.n_pes());
     let others = |pe| (0..n).filter(move |&other| other != pe);
@@ -125,7 +126,7 @@ fn conversion_quiets_default(world: World) {
     }
 }
 
-/// Threads create contexts, use them while this one converts other arrays, and drop them.
+/// Lets threads create contexts, use them while this one converts other arrays, and drop them.
 fn threads(world: World) {
     let n = world.n_pes();
     let counters: Shared<u64> = world.alloc(n).expect("room");
@@ -168,7 +169,7 @@ fn forgotten(world: World) {
     assert!(world.create_ctx().is_some());
 }
 
-/// One session after the other, and one at a time.
+/// Runs one session after the other, and one at a time.
 fn twice(world: World) {
     assert!(matches!(World::init(), Err(shmem::Error::InUse)));
     drop(world);

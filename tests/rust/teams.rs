@@ -81,7 +81,7 @@ fn teams(world: World) {
     });
 }
 
-/// A value of PE `pe` at `index`, less than 2^15.
+/// Returns a value of PE `pe` at `index`, less than 2^15.
 fn value(pe: usize, index: usize) -> usize {
     (pe * 7919 + index * 31) % 32_000
 }
@@ -232,7 +232,7 @@ fn values(world: World) {
     });
 }
 
-/// Each thread has a team of its own, while this one uses that of all PEs.
+/// Gives each thread a team of its own, while this one uses that of all PEs.
 fn teams_of_threads(world: World) {
     let (n, all) = (world.n_pes(), world.team());
     let teams: Vec<_> = (0..3)
@@ -266,7 +266,8 @@ fn teams_of_threads(world: World) {
     });
 }
 
-/// Teams that are dropped or forgotten, with contexts that are, live as long as the library.
+/// Checks that teams that are dropped or forgotten, with contexts that are, live as long as the
+/// library.
 fn teams_forgotten(world: World) {
     for _ in 0..10 {
         let (row, column) = world.team().split_2d(2).expect("two teams");
@@ -284,7 +285,8 @@ fn teams_forgotten(world: World) {
     assert_eq!(world.team().sum(1), world.n_pes());
 }
 
-/// Peers and threads write elements that are being combined: sums are wrong then, and that is all.
+/// Lets peers and threads write elements that are being combined: sums are wrong then, and that is
+/// all.
 fn racing_reduction(world: World) {
     let (me, n, team) = (world.my_pe(), world.n_pes(), world.team());
     let array: Shared<'_, u64> = world.alloc(4000).expect("room");

@@ -1,11 +1,11 @@
-//! The runner of `tests/run` finds what is planted: cases that hang, fail, or leave something behind.
+//! The runner of `tests/run` finds the planted cases that hang, fail, or leave something behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A mark in the environment by which all processes of one test can be found.
+/// Returns a mark in the environment by which all processes of one test can be found.
 fn mark(test: &str) -> String {
     format!("{test}-{}", std::process::id())
 }
@@ -29,7 +29,7 @@ fn run(test: &str, cases: &[&str]) -> (Output, String) {
     (output, text)
 }
 
-/// The processes with the mark of a test in their environment.
+/// Returns the processes with the mark of a test in their environment.
 fn marked(test: &str) -> Vec<PathBuf> {
     let wanted = format!("PLANTED_MARK={}", mark(test)).into_bytes();
     let holds = |path: &Path| {

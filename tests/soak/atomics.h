@@ -1,5 +1,5 @@
-// Rounds of atomic operations: in a round a cell of a PE has one type, and either one way of being changed by everybody,
-// whose order does not matter, or one PE that does what it likes with it.
+// Rounds of atomic operations: in a round a cell of a PE has one type, and either one way of being
+// changed by everybody, whose order does not matter, or one PE that does any operations on it.
 #ifndef FARREACH_SOAK_ATOMICS_H
 #define FARREACH_SOAK_ATOMICS_H
 
@@ -11,7 +11,7 @@ typedef struct {
     size_t size;
     // Number `how` of the operations above; the old value where it is fetched, else 0.
     uint64_t (*blocking)(shmem_ctx_t, int how, bool fetches, void *, uint64_t value, uint64_t cond, int pe);
-    // The same, nonblocking: the old value is in `fetch` after a quiet.
+    // Number `how` of the operations above, nonblocking: the old value is in `fetch` after a quiet.
     void (*nonblocking)(shmem_ctx_t, int how, void *fetch, void *, uint64_t value, uint64_t cond, int pe);
     bool has_bits;
 } Atomic;
@@ -125,7 +125,7 @@ static const Atomic atomics[] = {
 
 #define ATOMIC_TYPES (int)(sizeof atomics / sizeof atomics[0])
 
-// How a cell is used in a round.
+// The use of a cell in a round.
 typedef struct {
     const Atomic *atomic;
     // One way for all, or the PE that may do anything.
@@ -190,7 +190,8 @@ static void draw_cells(Lane *lane, Random *random, Cell cells[MOST_PES][CELLS])
         }
 }
 
-// Whether an old value can have been there at some time of the round, with all operations but the own in any order.
+// Returns whether an old value can have been there at some time of the round, with all operations
+// but the own in any order.
 static bool is_possible(const Old *old)
 {
     const Cell *cell = old->cell;
@@ -212,7 +213,7 @@ static bool is_possible(const Old *old)
     }
 }
 
-// One operation: on the model, and on the PE that it comes from also in memory.
+// Does one operation: on the model, and on the PE that it comes from also in memory.
 static void one_atomic(Lane *lane, Random *random, Cell cells[MOST_PES][CELLS], Old *old)
 {
     int from = below(random, lane->pes), to = below(random, lane->pes), i = below(random, CELLS);

@@ -1,4 +1,5 @@
-// Rounds of collectives over the lane's teams and over active sets: every member computes what it must get.
+// Rounds of collectives over the lane's teams and over active sets: every member computes the data
+// that it must get.
 #ifndef FARREACH_SOAK_COLLECTIVES_H
 #define FARREACH_SOAK_COLLECTIVES_H
 
@@ -6,7 +7,7 @@
 
 #include <complex.h>
 
-// How many elements a collective has: few most times, and at times as many as `most`.
+// Returns the number of elements of a collective: few most times, and at times as many as `most`.
 static size_t some_elements(Random *random, size_t most)
 {
     size_t few = most < 70 ? most : 70;
@@ -27,7 +28,8 @@ static void check_bytes(const Lane *lane, const char *what, const void *got, con
     wrong(lane, "byte %zu of %zu of %s is %#x and should be %#x", i, size, what, g[i], w[i]);
 }
 
-// A collective may write to a member as soon as others have called it: nobody may be at work on the memory then.
+// Waits until all are ready. A collective may write to a member as soon as others have called it:
+// nobody may be at work on the memory then.
 static void all_are_ready(const Lane *lane, const Team *team)
 {
     if (shmem_team_sync(team->handle) != 0)
@@ -92,8 +94,8 @@ static void fill_member(void *to, size_t size, uint64_t key, int member)
     fill(to, size, key + (uint64_t)member * 0x10001);
 }
 
-// The wanted result of broadcast, collect and alltoall in `wanted`; returns its bytes. `own` is
-// this member's source.
+// Puts the wanted result of broadcast, collect and alltoall into `wanted`; returns its bytes. `own`
+// is this member's source.
 static size_t want_broadcast(unsigned char *wanted, size_t bytes, uint64_t key, int root)
 {
     fill_member(wanted, bytes, key, root);
@@ -299,7 +301,7 @@ static const struct {
 
 #define REDUCERS (int)(sizeof reducers / sizeof reducers[0])
 
-// All teams in the same order on all their members, one collective each.
+// Takes all teams in the same order on all their members, one collective each.
 static void collective_round(Lane *lane, Random *random)
 {
     uint64_t seed = draw(random);
@@ -322,7 +324,7 @@ static void collective_round(Lane *lane, Random *random)
     finish_round(lane);
 }
 
-// An active set, and one collective of it.
+// Makes an active set, and runs one collective of it.
 static void active_round(Lane *lane, Random *random)
 {
     int start = below(random, lane->pes), log_stride = below(random, 3), kind = below(random, 6), me, size, root, i;

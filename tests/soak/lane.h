@@ -39,13 +39,13 @@ static inline uint64_t draw(Random *random)
     return z ^ (z >> 31);
 }
 
-// A number from 0 to `count` - 1.
+// Returns a number from 0 to `count` - 1.
 static inline int below(Random *random, int count)
 {
     return (int)(draw(random) % (uint64_t)count);
 }
 
-// A generator for what `number` stands for, apart from all others.
+// Returns a generator for the purpose `number`, apart from all others.
 static inline Random derived(uint64_t seed, uint64_t number)
 {
     Random random = {seed ^ number * 0xd1342543de82ef95u};
@@ -55,7 +55,8 @@ static inline Random derived(uint64_t seed, uint64_t number)
     return random;
 }
 
-// A number that many PEs compute: the value of element `i` of what `key` stands for.
+// Returns a number that many PEs compute: the value of element `i` of the data that `key` stands
+// for.
 static inline uint64_t mixed(uint64_t key, uint64_t i)
 {
     Random random = {key + i * 0x9e3779b97f4a7c15u};
@@ -91,7 +92,7 @@ typedef struct {
     bool is_used;
 } Context;
 
-// One thread of every PE: what it does concerns its counterparts and nobody else.
+// One thread of every PE: its actions concern its counterparts and nobody else.
 typedef struct {
     uint64_t seed;
     int number;
@@ -134,7 +135,7 @@ static inline void wrong(const Lane *lane, const char *format, ...)
     shmem_global_exit(1);
 }
 
-// Local memory for `size` bytes until the end of the round; NULL when there is none left.
+// Returns local memory for `size` bytes until the end of the round; NULL when there is none left.
 static inline void *local(Lane *lane, size_t size)
 {
     size_t at = (lane->local_used + 15) & ~(size_t)15;
@@ -173,7 +174,7 @@ static inline int on_context(const Lane *lane, const Context *context, int pe)
     return -1;
 }
 
-// A context that PE `from` can reach PE `to` by; all PEs draw the same one.
+// Returns a context that PE `from` can reach PE `to` by; all PEs draw the same one.
 static inline int context_for(Lane *lane, Random *random, int from, int to)
 {
     int drawn = below(random, lane->context_count);
@@ -184,7 +185,7 @@ static inline int context_for(Lane *lane, Random *random, int from, int to)
     return drawn;
 }
 
-// Completes what the lane has begun, and waits for its counterparts.
+// Completes the operations of the lane, and waits for its counterparts.
 static inline void finish_round(Lane *lane)
 {
     Random random = derived(lane->seed, (uint64_t)lane->round * 4 + 3);

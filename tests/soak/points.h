@@ -1,4 +1,4 @@
-// Rounds of signals that tell of data, and of locks that guard what is not atomic.
+// Rounds of signals that tell of data, and of locks that guard data that is not atomic.
 #ifndef FARREACH_SOAK_POINTS_H
 #define FARREACH_SOAK_POINTS_H
 
@@ -6,8 +6,8 @@
 
 #include <sched.h>
 
-// One turn: every other PE sends data with a signal to the PE `distance` ahead, which waits for it meanwhile and looks at
-// the data as soon as the signal has come.
+// Runs one turn: every other PE sends data with a signal to the PE `distance` ahead, which waits
+// for it meanwhile and looks at the data as soon as the signal has come.
 static void signal_turn(Lane *lane, Random *random, int turn)
 {
     int distance = below(random, lane->pes), adds = below(random, 2), nbi = below(random, 2);
@@ -54,7 +54,8 @@ static void signal_round(Lane *lane, Random *random)
         signal_turn(lane, random, turn);
 }
 
-// Every PE goes through the lock some times, and does to what it guards what would be lost if others did it too.
+// Lets every PE go through the lock some times, and change the guarded data so that the change
+// would be lost if others changed it too.
 static void lock_round(Lane *lane, Random *random)
 {
     int which = below(random, LOCKS), home = below(random, lane->pes), tries = below(random, 2);

@@ -60,7 +60,7 @@ static void check_team(const Lane *lane, const Team *team, int result)
             wrong(lane, "PE %d of a team is another PE of the job", i);
 }
 
-// A team that counts up or down.
+// Makes a team that counts up or down.
 static void split_strided(Lane *lane, Random *random, Team *team)
 {
     int start = below(random, lane->pes), stride = 1 + below(random, 3), room, i, result;
@@ -76,7 +76,7 @@ static void split_strided(Lane *lane, Random *random, Team *team)
     check_team(lane, team, result);
 }
 
-// The own row and column.
+// Makes the own row and column.
 static void split_2d(Lane *lane, Random *random, Team *row, Team *column)
 {
     int xrange = 1 + below(random, lane->pes), x = lane->me % xrange, y = lane->me / xrange, result;
@@ -149,7 +149,7 @@ static void *run_lane(void *argument)
     for (lane->round = 0; lane->round < lane->rounds; lane->round++) {
         Random of_round = derived(lane->seed, (uint64_t)lane->round * 4 + 2);
 
-        // All have looked at what the round before has left.
+        // All have looked at the results of the round before.
         shmem_team_sync(lane->teams[0].handle);
         kinds[below(&of_round, sizeof kinds / sizeof kinds[0])](lane, &of_round);
     }
@@ -158,7 +158,7 @@ static void *run_lane(void *argument)
     return NULL;
 }
 
-// Blocks that come and go, and keep what is in them.
+// Allocates blocks that come and go, and keep their contents.
 static void heap_round(const Lane *lane, Random *random)
 {
     unsigned char *blocks[8] = {NULL};

@@ -108,7 +108,8 @@ typedef struct {
     int context;
     int kind;
     bool is_get;
-    // Where in the area, in bytes; elements or blocks, and elements of a block; strides at both sides, in elements.
+    // Place in the area, in bytes; elements or blocks, and elements of a block; strides at both
+    // sides, in elements.
     size_t at;
     size_t count;
     size_t block;
@@ -239,7 +240,8 @@ static void do_get(Lane *lane, const Move *move, int pe, shmem_ctx_t ctx, void *
     }
 }
 
-// The operation on all PEs: what it does to the model, and the operation itself on the PE that it comes from.
+// Does the operation on all PEs: its effect on the model, and the operation itself on the PE that
+// it comes from.
 static void make_move(Lane *lane, const Move *move, Fetched *fetched)
 {
     Context *context = &lane->contexts[move->context];
@@ -289,7 +291,8 @@ static void transfer_round(Lane *lane, Random *random)
     for (i = 0; i < lane->operations; i++)
         if (draw_move(lane, random, taken, &moves[count]))
             count++;
-    // All PEs use up the same local memory, whatever they do themselves: the model must not depend on who runs out.
+    // All PEs use up the same local memory, whatever they do themselves: the model must not depend
+    // on the PE that runs out.
     for (i = 0; i < count; i++) {
         size_t used = lane->local_used;
 

@@ -21,7 +21,7 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
-    /// A command without arguments.
+    /// Makes a command without arguments.
     pub(crate) fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -102,7 +102,7 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// A build that has not run yet.
+    /// Makes a build that has not run yet.
     pub(crate) fn new(run: Invocation, limit: Duration) -> Arc<Self> {
         Arc::new(Self {
             run,
@@ -132,7 +132,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// A case that passes when `run` exits with status 0 within `seconds`.
+    /// Makes a case that passes when `run` exits with status 0 within `seconds`.
     pub(crate) fn new(name: impl Into<String>, seconds: u64, run: Invocation) -> Self {
         Self {
             name: name.into(),
@@ -149,7 +149,7 @@ impl Case {
 /// Result of a command: its report, and the files with its output.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
-    /// How it ended.
+    /// The report of its end.
     pub(crate) report: Report,
     /// The file with its standard output.
     pub(crate) stdout: PathBuf,
@@ -159,7 +159,8 @@ pub(crate) struct Outcome {
     pub(crate) temporary: PathBuf,
 }
 
-/// Everything in which `outcome` differs from what `case` expects, a sentence each. Empty if the case has passed.
+/// Returns every difference between `outcome` and the expectations of `case`, a sentence each.
+/// Empty if the case has passed.
 pub(crate) fn judge(case: &Case, outcome: &Outcome) -> Vec<String> {
     let mut wrong = Vec::new();
     match (&outcome.report.end, case.expect.status) {
@@ -215,7 +216,8 @@ pub(crate) fn judge(case: &Case, outcome: &Outcome) -> Vec<String> {
     wrong
 }
 
-/// The files in a temporary directory. Pipes of valgrind's debugger do not count: a killed valgrind cannot remove them.
+/// Returns the files in a temporary directory. Pipes of valgrind's debugger do not count: a killed
+/// valgrind cannot remove them.
 fn files_left(dir: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return vec![format!("{} is gone", dir.display())];
@@ -228,14 +230,15 @@ fn files_left(dir: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The text in a file; nothing if there is no such file. Bytes that are not UTF-8 are replaced.
+/// Returns the text in a file; nothing if there is no such file. Bytes that are not UTF-8 are
+/// replaced.
 pub(crate) fn read(path: &Path) -> String {
     std::fs::read(path)
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
         .unwrap_or_default()
 }
 
-/// The last `lines` lines of a text, each indented.
+/// Returns the last `lines` lines of a text, each indented.
 pub(crate) fn tail(text: &str, lines: usize) -> String {
     let all: Vec<_> = text.lines().collect();
     let from = all.len().saturating_sub(lines);

@@ -1,5 +1,5 @@
 //! Starts a program that is denied system calls, as containers deny them: by a filter of
-//! seccomp(2), which whatever the program starts has as well.
+//! seccomp(2), which every process that the program starts has as well.
 
 #![expect(unsafe_code, reason = "installs the filter")]
 
@@ -21,7 +21,7 @@ const ERRORS: &[(&str, i32)] = &[("EPERM", libc::EPERM), ("ENOSYS", libc::ENOSYS
 
 const USAGE: &str = "farreach-tests deny CALL[,CALL...] EPERM|ENOSYS PROGRAM ARGS...";
 
-/// The command `deny`, which becomes the program.
+/// Runs the command `deny`, which becomes the program.
 pub(crate) fn main(args: &[String]) -> ExitCode {
     let failed = match args {
         [calls, error, program, args @ ..] => match numbers(calls, error) {
@@ -44,7 +44,7 @@ fn numbers(calls: &str, error: &str) -> Option<(Vec<libc::c_long>, i32)> {
     Some((calls?, *error))
 }
 
-/// One instruction of the filter (linux/filter.h).
+/// Returns one instruction of the filter (linux/filter.h).
 fn instruction(code: u32, k: u32, skip_unless: u8) -> libc::sock_filter {
     libc::sock_filter {
         code: code as u16,

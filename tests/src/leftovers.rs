@@ -53,14 +53,15 @@ impl Snapshot {
     }
 }
 
-/// The files in /dev/shm, without those of Open MPI, which anybody may be running beside the tests.
+/// Returns the files in /dev/shm, without those of Open MPI, which anybody may be running beside
+/// the tests.
 pub(crate) fn shared_memory() -> Files {
     entries(Path::new("/dev/shm"), |name| {
         !name.starts_with("vader_segment.")
     })
 }
 
-/// The entries of a folder whose names are wanted; none if there is no such folder.
+/// Returns the entries of a folder whose names are wanted; none if there is no such folder.
 pub(crate) fn entries(dir: &Path, wanted: fn(&str) -> bool) -> Files {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     entries
@@ -69,8 +70,8 @@ pub(crate) fn entries(dir: &Path, wanted: fn(&str) -> bool) -> Files {
         .collect()
 }
 
-/// Whether a temporary file has a name as ours have. If that holds the number of a living process, it is that process's:
-/// nothing that a finished case has started lives.
+/// Returns whether a temporary file has a name as ours have. If that holds the number of a living
+/// process, it is that process's: nothing that a finished case has started lives.
 fn is_ours(name: &str) -> bool {
     let ours = ["farreach", "oshrun", "oshcc", "shmem", "softhca-"]
         .iter()

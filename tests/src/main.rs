@@ -129,7 +129,7 @@ fn group_names() -> String {
         .collect()
 }
 
-/// Runs what is asked for. `true` if all cases have passed and there was at least one.
+/// Runs the cases that are asked for. `true` if all cases have passed and there was at least one.
 fn run(options: &Options) -> Result<bool, String> {
     if options.list && options.groups.is_empty() {
         print!("{}", group_names());

@@ -18,7 +18,7 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// The case that starts it, with arguments.
+    /// Returns the case that starts it, with arguments.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl Own {
     }
 }
 
-/// The process of one such case.
+/// Runs the process of one such case.
 pub(crate) fn main(args: &[String]) -> ExitCode {
     let Some((name, args)) = args.split_first() else {
         eprintln!("farreach-tests case NAME ARGS...");

@@ -1,4 +1,4 @@
-//! Where the project and its build products lie.
+//! The places of the project and of its build products.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The root that this program was built from, and the target directory that cargo has built it into.
+    /// Returns the root that this program was built from, and the target directory that cargo has
+    /// built it into.
     ///
     /// # Errors
     ///
@@ -34,13 +35,14 @@ impl Place {
         }
     }
 
-    /// A file of the staged installation.
+    /// Returns a file of the staged installation.
     pub(crate) fn staged(&self, path: &str) -> PathBuf {
         self.target.join("farreach").join(path)
     }
 }
 
-/// The path of the running program, which starts itself again to supervise and for the cases that are written in Rust.
+/// Returns the path of the running program, which starts itself again to supervise and for the
+/// cases that are written in Rust.
 ///
 /// # Errors
 ///

@@ -28,12 +28,12 @@ impl Process {
         })
     }
 
-    /// Whether it has ended and only waits for its parent to notice.
+    /// Returns whether it has ended and only waits for its parent to notice.
     pub(crate) fn is_zombie(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }
 
-    /// Its command line, for people to read.
+    /// Returns its command line, for people to read.
     pub(crate) fn command(&self) -> String {
         let line = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
         let words: Vec<_> = line
@@ -50,7 +50,8 @@ impl Process {
     }
 }
 
-/// All processes below `root`, children of children included, parents before their children.
+/// Returns all processes below `root`, children of children included, parents before their
+/// children.
 pub(crate) fn descendants(root: Pid) -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -72,7 +73,7 @@ pub(crate) fn descendants(root: Pid) -> Vec<Process> {
     found
 }
 
-/// This process's own id.
+/// Returns this process's own id.
 pub(crate) fn own_pid() -> Pid {
     Pid::try_from(std::process::id()).unwrap_or(Pid::MAX)
 }

@@ -2,7 +2,7 @@
 
 use crate::case::{Expect, Status};
 
-/// How the PEs of a program are started.
+/// The way in which the PEs of a program are started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Launcher {
     /// By the staged oshrun.
@@ -29,13 +29,13 @@ pub(crate) enum Nodes {
 /// One case that a run line states: all lists are taken apart.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
-    /// How many PEs.
+    /// Number of PEs.
     pub(crate) np: u32,
-    /// How they are started.
+    /// The way in which they are started.
     pub(crate) launcher: Launcher,
     /// The standard behind `-std=`, if any.
     pub(crate) standard: Option<String>,
-    /// How to link, if not as the compiler likes to.
+    /// The way to link, if not as the compiler likes to.
     pub(crate) link: Option<String>,
     /// The interface, of a program of active messages: GASNet's in the mode seq, parsync or par; or am,
     /// which is farreach_am.h.
@@ -78,7 +78,7 @@ pub(crate) fn parse(source: &str) -> Result<Vec<Run>, String> {
             let found =
                 parse_line(rest).map_err(|error| format!("line {}: {error}", number + 1))?;
             for mut run in found {
-                // Lines may differ in nothing but what they expect.
+                // Lines may differ in nothing but their expectations.
                 if runs.iter().any(|other: &Run| other.label == run.label) {
                     run.label.push_str(&format!(" (line {})", number + 1));
                 }
@@ -234,7 +234,7 @@ fn nodes(name: &str) -> Result<Nodes, String> {
     }
 }
 
-/// The compiler's words for a way to link.
+/// Returns the compiler's words for a way to link.
 ///
 /// # Errors
 ///

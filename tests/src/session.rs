@@ -1,4 +1,5 @@
-//! One run of the test command: where things lie, how commands are started, what has passed and failed so far.
+//! One run of the test command: its folders, the start of commands, and the cases that have passed
+//! and failed so far.
 
 use crate::case::{self, Build, Case, Invocation, Outcome};
 use crate::place::{self, Place};
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Variables of the caller that would change what a job does.
+/// Variables of the caller that would change the behaviour of a job.
 const HIDDEN_PREFIXES: [&str; 10] = [
     "SHMEM_",
     "SMA_",
@@ -46,9 +47,9 @@ pub(crate) struct Finished {
 /// The state of a run.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// Where the project and its build products lie.
+    /// Place of the project and its build products.
     pub(crate) place: Place,
-    /// How many cases may run at the same time, in groups that allow it.
+    /// Number of cases that may run at the same time, in groups that allow it.
     pub(crate) jobs: usize,
     /// Only cases whose full name contains one of these; all if there is none.
     pub(crate) filters: Vec<String>,
@@ -58,7 +59,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A session whose files go to a folder of its own in the target directory.
+    /// Makes a session whose files go to a folder of its own in the target directory.
     ///
     /// # Errors
     ///
@@ -79,7 +80,7 @@ impl Session {
         })
     }
 
-    /// A path for something that is built for the tests; its folder exists.
+    /// Returns a path for something that is built for the tests; its folder exists.
     pub(crate) fn built(&self, name: &str) -> PathBuf {
         let name: String = name
             .chars()
@@ -94,19 +95,19 @@ impl Session {
         self.work.join("built-".to_owned() + &name)
     }
 
-    /// Whether a case is selected.
+    /// Returns whether a case is selected.
     pub(crate) fn selects(&self, full_name: &str) -> bool {
         self.filters.is_empty() || self.filters.iter().any(|part| full_name.contains(part))
     }
 
-    /// Cargo, with this session's target directory.
+    /// Returns cargo, with this session's target directory.
     pub(crate) fn cargo(&self, args: &[&str]) -> Invocation {
         Invocation::new("cargo")
             .args(args)
             .env("CARGO_TARGET_DIR", &self.place.target)
     }
 
-    /// Runs a command under supervision and returns what is left of it.
+    /// Runs a command under supervision and returns its outcome.
     ///
     /// # Errors
     ///
@@ -148,11 +149,13 @@ impl Session {
         })
     }
 
-    /// Runs a build, or waits for whoever is running it, and says whether its product is there.
+    /// Runs a build, or waits for the thread that is running it, and says whether its product is
+    /// there.
     ///
     /// # Errors
     ///
-    /// Why it failed: a sentence, and to the caller that has run it also the end of its output.
+    /// The reason of its failure: a sentence, and to the caller that has run it also the end of its
+    /// output.
     pub(crate) fn build(&self, build: &Build) -> Result<(), String> {
         let mut printed = String::new();
         let done = build.done.get_or_init(|| {
@@ -192,7 +195,7 @@ impl Session {
         self.finish(group, &case.name, started.elapsed(), result);
     }
 
-    /// Reports a case: one line, and what went wrong.
+    /// Reports a case: one line, and its mistakes.
     pub(crate) fn finish(
         &self,
         group: &str,
@@ -218,7 +221,7 @@ impl Session {
         finished.push(Finished { name, took, passed });
     }
 
-    /// The finished cases so far.
+    /// Returns the finished cases so far.
     pub(crate) fn finished(&self) -> Vec<Finished> {
         self.finished
             .lock()
@@ -226,13 +229,13 @@ impl Session {
             .clone()
     }
 
-    /// The folder with the output of all commands.
+    /// Returns the folder with the output of all commands.
     pub(crate) fn work(&self) -> &Path {
         &self.work
     }
 }
 
-/// Folders of runs whose process is gone.
+/// Removes folders of runs whose process is gone.
 fn remove_old(all: &Path) {
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -256,7 +259,7 @@ fn hide_environment(command: &mut Command) {
     }
 }
 
-/// A command for people to read and repeat.
+/// Returns a command for people to read and repeat.
 fn describe(run: &Invocation) -> String {
     let words = run
         .env
@@ -279,7 +282,7 @@ fn quoted(word: &OsString) -> String {
     }
 }
 
-/// The end of what a command has printed.
+/// Returns the end of a command's output.
 fn output(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (name, path) in [("output", &outcome.stdout), ("error", &outcome.stderr)] {

@@ -11,22 +11,22 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-/// How long a process of the command may still take to disappear once the command has ended.
+/// Time that a process of the command may still take to disappear once the command has ended.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long killing may take: a process stuck in the kernel does not hold up the rest for ever.
+/// Time that killing may take: a process stuck in the kernel does not hold up the rest for ever.
 const KILLING: Duration = Duration::from_secs(10);
 const SIGNALS: [i32; 4] = [libc::SIGCHLD, libc::SIGTERM, libc::SIGINT, libc::SIGHUP];
 
 /// End of a command, and the processes that it left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report {
-    /// How the command itself ended.
+    /// The end of the command itself.
     pub(crate) end: End,
     /// The processes that were still there afterwards, and were killed: a line each.
     pub(crate) left: Vec<String>,
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
     /// By itself.
@@ -53,7 +53,7 @@ impl Report {
         text
     }
 
-    /// Reads what the supervising process has written; `None` if that is not a whole report.
+    /// Reads the text that the supervising process has written; `None` if it is not a whole report.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let (word, rest) = lines
@@ -74,7 +74,8 @@ impl Report {
     }
 }
 
-/// The supervising process: runs `program` for at most `limit` and writes a [`Report`] to the file `report`.
+/// Runs `program` for at most `limit`, as the supervising process, and writes a [`Report`] to the
+/// file `report`.
 pub(crate) fn main(limit: Duration, report: &Path, program: &str, args: &[String]) -> ExitCode {
     let result = supervise(limit, program, args);
     let text = match result {
@@ -142,7 +143,7 @@ fn wait(child: Pid, deadline: Instant) -> End {
     }
 }
 
-/// The processes that are still there after a short wait, described.
+/// Returns the processes that are still there after a short wait, described.
 fn remaining() -> Vec<String> {
     let deadline = Instant::now() + GRACE;
     loop {

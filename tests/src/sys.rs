@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A process id, as the kernel counts them.
 pub(crate) type Pid = libc::pid_t;
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// By exit, with this status.
@@ -127,7 +127,7 @@ fn ended(status: i32) -> Ended {
     }
 }
 
-/// Whether this process runs as root.
+/// Returns whether this process runs as root.
 pub(crate) fn is_root() -> bool {
     // SAFETY: geteuid takes nothing and cannot fail.
     unsafe { libc::geteuid() == 0 }

@@ -19,7 +19,7 @@ const CXX: [(&str, &[&str]); 2] = [
 ];
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
-/// The whole check. Says what it did in one line.
+/// Runs the whole check. Prints its result in one line.
 pub(crate) fn run(ws: &Workspace) -> Result<()> {
     let lacking: Vec<&str> = C
         .iter()
@@ -142,7 +142,7 @@ impl Check {
         Ok(refused)
     }
 
-    /// Whether the source compiles, warnings allowed.
+    /// Returns whether the source compiles, warnings allowed.
     fn compiles(&self, compiler: &str, standard: &str, source: &Path) -> Result<bool> {
         let mut command = self.compiler(compiler, standard);
         command
@@ -156,8 +156,8 @@ impl Check {
     }
 }
 
-/// Calls `task` with the number and the item of each of `items`, on all processors. Returns what the
-/// calls return, in no order, or the first error; after an error no further item is begun.
+/// Calls `task` with the number and the item of each of `items`, on all processors. Returns the
+/// results of the calls, in no order, or the first error; after an error no further item is begun.
 fn each<T: Sync, R: Send>(
     items: &[T],
     task: impl Fn(usize, &T) -> Result<R> + Sync,
@@ -188,7 +188,7 @@ fn each<T: Sync, R: Send>(
     })
 }
 
-/// Whether a program of this name can be run.
+/// Returns whether a program of this name can be run.
 fn exists(name: &str) -> bool {
     Command::new(name)
         .arg("--version")

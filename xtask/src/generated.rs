@@ -80,7 +80,8 @@ pub(crate) fn symbols(ws: &Workspace) -> Result<()> {
     same(PROFILING, &profiling, &declared(&header))
 }
 
-/// The names without those for profiling libraries: what is listed with a `p` before it as well.
+/// Returns the names without those for profiling libraries: the names that are listed with a `p`
+/// before them as well.
 fn routines<'a>(listed: &[&'a str]) -> Vec<&'a str> {
     let all: HashSet<&str> = listed.iter().copied().collect();
     let names = listed.iter().copied();
@@ -89,7 +90,7 @@ fn routines<'a>(listed: &[&'a str]) -> Vec<&'a str> {
         .collect()
 }
 
-/// The names that the header declares, sorted: each prototype is one line without a body.
+/// Returns the names that the header declares, sorted: each prototype is one line without a body.
 fn declared(header: &str) -> Vec<&str> {
     let prototypes = header.lines().filter(|line| line.ends_with(");"));
     let mut names: Vec<&str> = prototypes

@@ -18,7 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Injected into any program: it brings nothing along.
     ("softhca-shim", &[]),
     ("softhca-again", &[]),
-    // Opens libraries of the system for those who call them.
+    // Opens libraries of the system for crates that call them.
     ("fi-library", &[]),
     ("fi-bootstrap", &["fi-library"]),
     // libfabric's structs alone: numbers and names.
@@ -108,7 +108,7 @@ pub(crate) fn check(ws: &Workspace) -> Result<()> {
     }
 }
 
-/// The paths in `members = [...]` of the workspace's manifest.
+/// Returns the paths in `members = [...]` of the workspace's manifest.
 fn members(manifest: &str) -> Vec<String> {
     let list = manifest
         .split_once("members")
@@ -156,7 +156,7 @@ fn package_name(manifest: &str) -> Option<&str> {
         .map(|(_, _, value)| value.trim_matches('"'))
 }
 
-/// The names of the packages that a manifest depends on, in whatever kind of dependency.
+/// Returns the names of the packages that a manifest depends on, in any kind of dependency.
 fn dependencies(manifest: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (header, key, value) in sections(manifest) {
@@ -179,13 +179,14 @@ fn dependencies(manifest: &str) -> Vec<String> {
     names
 }
 
-/// The package behind `{ package = "NAME", … }`.
+/// Returns the package behind `{ package = "NAME", … }`.
 fn renamed(value: &str) -> Option<&str> {
     let (_, rest) = value.split_once("package")?;
     rest.split('"').nth(1)
 }
 
-/// The lines `key = value` of a manifest, with the header of the section that they stand in.
+/// Returns the lines `key = value` of a manifest, with the header of the section that they stand
+/// in.
 fn sections(manifest: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let mut header = "";
     manifest.lines().filter_map(move |line| {

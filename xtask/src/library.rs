@@ -1,10 +1,10 @@
 //! Links libshmem.a and libshmem.so from the static library that cargo builds.
 //!
 //! cargo's static library holds the whole Rust standard library, all symbols global. `ld -r` with the
-//! C symbols as roots keeps what they need in one object file, in which everything else is made
-//! local: that file is libshmem.a, so a Rust program can link it too. libshmem.so is linked from the
-//! same object file with a version script. (A cdylib would export Rust's own names beside these, and
-//! drop weak ones.)
+//! C symbols as roots keeps the code that they need in one object file, in which everything else is
+//! made local: that file is libshmem.a, so a Rust program can link it too. libshmem.so is linked
+//! from the same object file with a version script. (A cdylib would export Rust's own names beside
+//! these, and drop weak ones.)
 
 use crate::error::{At, Result};
 use crate::workspace::{Workspace, cc, make_parent, read, run, write};
@@ -22,12 +22,12 @@ pub(crate) const ONLY_STATIC: &str = "__wrap__Fork";
 /// The shared library's name to the loader. Where the number changes, programs are built again.
 pub(crate) const SONAME: &str = "libshmem.so.0";
 
-/// Which library.
+/// The editions of the library.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Edition {
     /// The one that programs are linked with.
     Ordinary,
-    /// The one that looks at what programs do (SHMEM_CHECK).
+    /// The one that checks the programs' calls (SHMEM_CHECK).
     Checking,
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn split(path: &Path, lines: &Path) -> Result<()> {
     run(Command::new("objcopy").arg("--strip-debug").arg(path))
 }
 
-/// An option with a path glued to it.
+/// Returns an option with a path glued to it.
 fn option(name: &str, path: &Path) -> std::ffi::OsString {
     let mut option = std::ffi::OsString::from(name);
     option.push(path);

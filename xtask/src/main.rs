@@ -1,4 +1,4 @@
-//! `cargo xtask TASK`: what cargo itself cannot do for this tree.
+//! `cargo xtask TASK`: the tasks that cargo itself cannot do for this tree.
 
 mod compile_check;
 mod error;

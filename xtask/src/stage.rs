@@ -46,10 +46,10 @@ const TOOLS: [(&str, &str); 6] = [
 /// The profile of the tools, xtask included, and the folder that they are built into.
 const TOOLS_PROFILE: &str = "tools";
 
-/// Where the staging directory lies in the target directory.
+/// Place of the staging directory in the target directory.
 const STAGE: &str = "farreach";
 
-/// Builds what has changed and returns the staging directory. Says nothing if all is well, except
+/// Builds the changed parts and returns the staging directory. Says nothing if all is well, except
 /// that it is at work when it is so for the first time.
 pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     let stage = ws.built(STAGE);
@@ -167,7 +167,7 @@ Libs: -L${libdir} -Wl,-rpath,${libdir} @LIBS@
 const PKG_CONFIG_STATIC: &str =
     "Libs.private: -Wl,--undefined=_Fork,--wrap=_Fork -lgcc -lgcc_eh -lc\n";
 
-/// The files for pkg-config: name and text of each.
+/// Returns the files for pkg-config: name and text of each.
 fn pkg_config() -> Vec<(String, String)> {
     let text = |name: &str, description: &str, cflags: &str, libs: &str| {
         let include = if name == "shmem" {
@@ -230,13 +230,14 @@ pub(crate) fn oshrun(ws: &Workspace, arguments: Vec<OsString>) -> Result<()> {
     Err(not_started(&command, error))
 }
 
-/// Whether `cargo run` adds this directory to `LD_LIBRARY_PATH`: those that it builds into, and the
-/// one of Rust's own libraries.
+/// Returns whether `cargo run` adds this directory to `LD_LIBRARY_PATH`: those that it builds into,
+/// and the one of Rust's own libraries.
 fn is_cargos(ws: &Workspace, dir: &Path) -> bool {
     dir.starts_with(ws.built(TOOLS_PROFILE)) || dir.join("rustlib").is_dir()
 }
 
-/// The files of the tree that are installed as they are: from where, and to which place.
+/// Returns the files of the tree that are installed as they are: their place in the tree, and that
+/// in the installation.
 fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
     let mut files = Vec::new();
     for (dir, to, wanted) in [
@@ -315,14 +316,14 @@ fn link(target: &str, to: &Path) -> Result<()> {
     fs::rename(&beside, to).at(to)
 }
 
-/// A name for what is on its way to `to`.
+/// Returns a name for the file that is on its way to `to`.
 fn beside(to: &Path) -> PathBuf {
     let mut name = to.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     name.into()
 }
 
-/// Copies a directory with what is in it.
+/// Copies a directory with its contents.
 fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from).at(from)? {
         let entry = entry.at(from)?;

@@ -1,4 +1,4 @@
-//! Where the tree and its build products lie, and how programs are run.
+//! The places of the tree and of its build products, and the way to run programs.
 
 use crate::error::{At, Error, Result};
 use std::ffi::OsStr;
@@ -14,8 +14,8 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// The workspace that this program was built from. Its target directory is the one that cargo
-    /// built this program into, `CARGO_TARGET_DIR` and cargo's configuration included.
+    /// Returns the workspace that this program was built from. Its target directory is the one that
+    /// cargo built this program into, `CARGO_TARGET_DIR` and cargo's configuration included.
     pub(crate) fn find() -> Result<Self> {
         // As it is when cargo runs this: two clones that share a target directory share the program,
         // and the path at compile time may be the other clone's.
@@ -34,17 +34,17 @@ impl Workspace {
         }
     }
 
-    /// A file of the tree.
+    /// Returns a file of the tree.
     pub(crate) fn file(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
-    /// A file of the target directory.
+    /// Returns a file of the target directory.
     pub(crate) fn built(&self, path: &str) -> PathBuf {
         self.target.join(path)
     }
 
-    /// `cargo` for this tree and this target directory, without progress messages.
+    /// Returns `cargo` for this tree and this target directory, without progress messages.
     pub(crate) fn cargo(&self, command: &str) -> Command {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
@@ -74,7 +74,7 @@ impl Workspace {
     }
 }
 
-/// The C compiler: `CC`, else `cc`.
+/// Returns the C compiler: `CC`, else `cc`.
 pub(crate) fn cc() -> Command {
     Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
 }
@@ -121,7 +121,7 @@ fn name(program: &OsStr) -> String {
     program.to_string_lossy().into_owned()
 }
 
-/// The text of a file.
+/// Returns the text of a file.
 pub(crate) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).at(path)
 }

@@ -1,6 +1,6 @@
 //! Errors of a job.
 
-/// Why a process cannot take part in a job.
+/// Reason why a process cannot take part in a job.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

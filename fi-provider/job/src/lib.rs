@@ -1,5 +1,5 @@
-//! The job of a program that stands on the fabric's own objects ([`fi_provider::raw`]): which process
-//! this is, of how many, on which nodes they are, and how they tell each other their addresses.
+//! The job of a program that stands on the fabric's own objects ([`fi_provider::raw`]): which
+//! process this is, of how many, their nodes, and the exchange of their addresses.
 //!
 //! A launcher brings the processes together ([`Job::launched`]), or the program does
 //! ([`Job::brought_by`]).
@@ -58,7 +58,7 @@ pub trait Meeting: Debug + Send {
     fn exchange(&mut self, own: &[u8], all: &mut [u8]) -> Result<(), i32>;
 }
 
-/// How the processes of a job come together.
+/// Means by which the processes of a job come together.
 #[derive(Debug)]
 enum By {
     Launcher(Bootstrap),
@@ -75,12 +75,12 @@ pub struct Job {
     rounds: u64,
 }
 
-/// Where the processes of a job are, as one of them sees it.
+/// Places of the processes of a job, as one of them sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The number of this process's node, where the launcher tells of several, or one is pretended.
     pub node: Option<u32>,
-    /// How other nodes are reached, if there are some.
+    /// Transport to other nodes, if there are some.
     pub far: Option<Transport>,
 }
 
@@ -151,7 +151,7 @@ impl Job {
         Ok(told.iter().all(|told| *told == 1))
     }
 
-    /// The number of this process's node, where the launcher tells of several.
+    /// Returns the number of this process's node, where the launcher tells of several.
     fn node(&mut self) -> Result<Option<u32>, Error> {
         let By::Launcher(launcher) = &mut self.by else {
             return Ok(None);

@@ -1,10 +1,10 @@
-//! How processes of other nodes are reached.
+//! Ways to processes of other nodes.
 
 use crate::error::Error;
 use fi_provider::libfabric;
 use fi_provider::raw::far::Transport;
 
-/// How other nodes are to be reached (FARREACH_FABRIC).
+/// Wanted way to other nodes (FARREACH_FABRIC).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wanted {
     /// By a device where every process has one, or else by libfabric.
@@ -66,13 +66,13 @@ pub(crate) fn transport(
     Err(Error::NoNetwork(reasons.join("; ").into_boxed_str()))
 }
 
-/// The value of a variable that is set, and not empty.
+/// Returns the value of a variable that is set, and not empty.
 fn value(variable: &str) -> Option<String> {
     let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
     value.filter(|value| !value.is_empty())
 }
 
-/// The choice that a variable makes, the first one by default.
+/// Returns the choice that a variable makes, the first one by default.
 fn choice<T: Copy>(
     variable: &'static str,
     choices: &'static str,
@@ -87,7 +87,7 @@ fn choice<T: Copy>(
     })
 }
 
-/// The number of this process's node for the others: that which is pretended, or the system's.
+/// Returns the number of this process's node for the others: the pretended one, or the system's.
 pub(crate) fn this_node(pretended: Option<u32>) -> [u8; 8] {
     let host = || {
         // The same for all processes of one system, since it was started.

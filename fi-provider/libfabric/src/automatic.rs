@@ -85,7 +85,7 @@ impl Served for All {
         }
     }
 
-    /// Accesses of peers that start operations wake nobody.
+    /// Returns whether accesses of peers may start operations: they wake nobody.
     fn is_untold(&self) -> bool {
         let turn = self.0.lock();
         let mut endpoints = turn.running.iter().filter_map(|ep| ep.raw.get());

@@ -22,7 +22,7 @@ pub(crate) struct Object {
     shared: Arc<Shared>,
     /// Whether the ends of insertions are told to a queue of events.
     tells: bool,
-    /// That queue, once it is bound.
+    /// The queue of events, once it is bound.
     events: OnceLock<(Arc<Events>, InUse)>,
 }
 

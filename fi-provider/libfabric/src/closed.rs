@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 
-/// How many objects are kept, of all domains.
+/// Number of objects that are kept, of all domains.
 const KEPT: usize = 64;
 
-/// Those that were closed last.
+/// The objects that were closed last.
 static CLOSED: Mutex<VecDeque<Closed>> = Mutex::new(VecDeque::new());
 
 /// The memory of an object: its C part, whose functions refuse, and zeros.
@@ -63,14 +63,14 @@ extern "C" fn no_text() -> isize {
 }
 
 impl Table {
-    /// The table in the place of another type of table.
+    /// Returns the table in the place of another type of table.
     const fn of<T>(&'static self) -> *const T {
         const { assert!(size_of::<T>() <= size_of::<Self>()) };
         (&raw const *self).cast()
     }
 }
 
-/// The fid of an object, of a class that no function takes for an open one.
+/// Returns the fid of an object, of a class that no function takes for an open one.
 fn fid() -> Fid {
     Fid {
         fclass: 0,
@@ -117,8 +117,8 @@ pub(crate) fn counter() -> FidCntr {
 pub(crate) unsafe fn retire<O, F>(object: *mut Fid, closed: F) {
     const { assert!(size_of::<F>() <= size_of::<O>()) };
     let memory = object.cast::<O>();
-    // SAFETY: the memory holds an `O`, which is used no more when it has been read; `F` is what it
-    // begins with, so that there is room for one.
+    // SAFETY: the memory holds an `O`, which is used no more when it has been read; it begins with
+    // an `F`, so that there is room for one.
     unsafe {
         drop(memory.read());
         memory.write_bytes(0, 1);

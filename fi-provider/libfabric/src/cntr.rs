@@ -40,7 +40,7 @@ static OPS: FiOps = FiOps {
 /// The functions in domains of several threads, and of one at a time.
 static SAFE: FiOpsCntr = ops::<true>();
 static ALONE: FiOpsCntr = ops::<false>();
-/// Those in domains with automatic progress.
+/// The functions in domains with automatic progress.
 static AUTOMATIC: FiOpsCntr = FiOpsCntr {
     read: read_automatic,
     ..ops::<true>()

@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(crate) struct Further {
     /// The scalable endpoint of which it is a context, and its number there.
     pub(crate) of: Option<(Rc<Scalable>, Member)>,
-    /// How many upper bits of an address name a receive context.
+    /// Number of upper bits of an address that name a receive context.
     pub(crate) context_bits: Cell<u32>,
     pub(crate) receiver: RefCell<Option<Rc<Receiver>>>,
     /// Held as long as a shared transmit context is bound.

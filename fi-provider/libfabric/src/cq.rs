@@ -240,7 +240,7 @@ const FLAGS: [[u64; 7]; 2] = {
     flags
 };
 
-/// The flags of an operation's completion.
+/// Returns the flags of an operation's completion.
 const fn flags_of(operation: Operation, has_tag: bool) -> u64 {
     let message = if has_tag { FI_TAGGED } else { FI_MSG };
     match operation {
@@ -434,13 +434,13 @@ unsafe extern "C" fn read_slowly(cq: *mut FidCq, place: *mut c_void, count: usiz
     unsafe { readfrom(cq, place, count, null_mut()) }
 }
 
-/// Whether an entry is its completion, but for the flags, as far as few instructions tell.
+/// Returns whether an entry is its completion, but for the flags, as far as few instructions tell.
 #[inline(always)]
 fn is_plain_at_once(seen: Seen<'_>) -> bool {
     seen.is_plain() && !is_number(seen.context())
 }
 
-/// Whether an entry is its completion, but for the flags.
+/// Returns whether an entry is its completion, but for the flags.
 #[inline(always)]
 fn is_plain(seen: Seen<'_>) -> bool {
     seen.is_plain() && !(seen.operation() == Operation::Receive && is_number(seen.context()))

@@ -45,7 +45,7 @@ pub(crate) enum Later<'a> {
     Update(Update<'a>, Typed),
 }
 
-/// How an operation reports that waits.
+/// Ways in which a waiting operation reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reports<'a> {
     /// As if it were started then.

@@ -142,7 +142,7 @@ impl Default for Rest {
 }
 
 impl Rest {
-    /// Tells what another one tells.
+    /// Copies the contents of another one.
     pub(crate) fn copy_from(&self, other: &Self) {
         let Self { bell, todo, only } = self;
         bell.set(other.bell.get());
@@ -163,7 +163,7 @@ impl Rest {
         unsafe { self.only.get().as_ref() }
     }
 
-    /// Whether there is nothing to do beside an operation.
+    /// Returns whether there is nothing to do beside an operation.
     ///
     /// # Safety
     /// As [`Rest::unrung`].

@@ -58,7 +58,7 @@ impl Object {
         alias
     }
 
-    /// The endpoint, with the object's own flags, during a turn at its domain.
+    /// Returns the endpoint, with the object's own flags, during a turn at its domain.
     #[inline(always)]
     pub(crate) fn own(&self, turn: &Turn<'_>) -> Own<'_> {
         Own {
@@ -76,7 +76,7 @@ pub(crate) enum Half {
 }
 
 impl Half {
-    /// The capabilities that a context may have.
+    /// Returns the capabilities that a context may have.
     pub(crate) fn caps(self) -> u64 {
         match self {
             Self::Transmit => info::TRANSMIT_CAPS,

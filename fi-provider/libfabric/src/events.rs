@@ -17,7 +17,7 @@ pub(crate) enum Owner {
     Region(usize),
 }
 
-/// Where the accesses are counted.
+/// Object at which the accesses are counted.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Domain(Domain),

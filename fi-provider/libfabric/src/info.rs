@@ -24,10 +24,10 @@ pub(crate) const MOST_PIECES: usize = 4;
 const EACH_BIT: u64 = 0xaaaa_aaaa_aaaa_aaaa;
 /// The most bytes of an operation.
 const MOST_BYTES: usize = 1 << 40;
-/// How many objects of a kind there may be, and operations in a queue.
+/// The most objects of a kind, and operations in a queue.
 const MOST_OBJECTS: usize = 1 << 10;
 const MOST_QUEUED: usize = 1 << 12;
-/// How many contexts of each kind a scalable endpoint may have.
+/// The most contexts of each kind of a scalable endpoint.
 pub(crate) const MOST_CONTEXTS: usize = 1 << 8;
 /// Bytes of a key, and of data that goes along.
 const WORD: usize = 8;
@@ -47,7 +47,7 @@ const CAPS: u64 = FI_MSG
     | FI_NAMED_RX_CTX
     | FI_RMA_EVENT
     | FI_TRIGGER;
-/// Those that an application gets which asks for none.
+/// Capabilities that an application gets which asks for none.
 const USUAL_CAPS: u64 = CAPS & !(FI_RMA_EVENT | FI_TRIGGER);
 pub(crate) const TRANSMIT_CAPS: u64 = FI_MSG
     | FI_TAGGED
@@ -95,7 +95,7 @@ struct Offer {
     control_progress: u32,
     data_progress: u32,
     mr_mode: i32,
-    /// How many transmit and receive contexts an endpoint is to have, or FI_SHARED_CONTEXT.
+    /// Numbers of transmit and receive contexts that an endpoint is to have, or FI_SHARED_CONTEXT.
     contexts: (usize, usize),
     dest: Option<Address>,
 }
@@ -124,7 +124,7 @@ fn require(is_kept: bool) -> Result<(), Code> {
     if is_kept { Ok(()) } else { Err(libc::ENODATA) }
 }
 
-/// Finds out what to offer.
+/// Finds out the attributes to offer.
 ///
 /// # Safety
 /// `node` is NULL or ends with a zero; the attributes of `hints` are NULL or records.
@@ -223,8 +223,8 @@ unsafe fn is_name(name: *const c_char) -> bool {
     name.is_null() || unsafe { CStr::from_ptr(name) } == NAME
 }
 
-/// The mode of regions where an application says nothing of it: none has to be kept, and before 1.5
-/// that had a name.
+/// Returns the mode of regions where an application says nothing of it: none has to be kept, and
+/// before 1.5 that had a name.
 fn usual_mode(version: u32) -> i32 {
     if version < fi_version(1, 5) {
         FI_MR_SCALABLE

@@ -32,7 +32,7 @@ pub(crate) const fn ops<const SAFE: bool>() -> FiOpsMsg {
 /// Flags of fi_recvmsg.
 const RECVMSG: u64 = FI_MULTI_RECV | FI_COMPLETION | FI_MORE;
 
-/// A message of these pieces, without data, with the endpoint's flags.
+/// Makes a message of these pieces, without data, with the endpoint's flags.
 fn plain(pieces: &[Iovec], to: u64, context: *mut c_void) -> Message<'_> {
     Message {
         pieces,
@@ -44,7 +44,7 @@ fn plain(pieces: &[Iovec], to: u64, context: *mut c_void) -> Message<'_> {
     }
 }
 
-/// A buffer of these pieces, with the endpoint's flags.
+/// Makes a buffer of these pieces, with the endpoint's flags.
 fn buffer(pieces: &[Iovec], from: u64, context: *mut c_void) -> Buffer<'_> {
     Buffer {
         pieces,

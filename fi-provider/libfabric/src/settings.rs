@@ -20,7 +20,7 @@ pub(crate) fn config() -> Result<Config, String> {
     config_of(&value(TRANSPORT), &value(NEAR), || device::probe().is_ok())
 }
 
-/// Whether endpoints of other nodes may be reached, where there is a device.
+/// Returns whether endpoints of other nodes may be reached, where there is a device.
 pub(crate) fn reaches_others() -> bool {
     std::env::var(TRANSPORT).as_deref() != Ok("none")
 }

@@ -3,7 +3,7 @@
 /// The highest bit of every number: no pointer of a program has it.
 const MARK: u64 = 1 << 63;
 
-/// Whether this may be a number, and is no pointer.
+/// Returns whether this may be a number, and is no pointer.
 #[inline(always)]
 pub(crate) fn is_number(word: u64) -> bool {
     word & MARK != 0

@@ -107,24 +107,25 @@ impl<T> Kept<T> {
         Self(Rc::new(value))
     }
 
-    /// The object, during a turn at its domain.
+    /// Returns the object, during a turn at its domain.
     #[inline(always)]
     pub(crate) fn get(&self, _: &Turn<'_>) -> &T {
         &self.0
     }
 
-    /// The same object for another C object, during a turn at its domain.
+    /// Returns the same object for another C object, during a turn at its domain.
     pub(crate) fn again(&self, turn: &Turn<'_>) -> Self {
         Self(self.share(turn))
     }
 
-    /// Another handle, during a turn at its domain.
+    /// Returns another handle, during a turn at its domain.
     pub(crate) fn share(&self, _: &Turn<'_>) -> Rc<T> {
         Rc::clone(&self.0)
     }
 }
 
-/// Where an object finds whether there is progress to make, as long as it holds its domain.
+/// State by which an object finds whether there is progress to make, as long as it holds its
+/// domain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AtRest(*const Rest);
 
@@ -133,7 +134,7 @@ impl AtRest {
         Self(&raw const *turn.rest)
     }
 
-    /// [`Rest::is_at_rest`], during a turn at the object's domain.
+    /// Returns [`Rest::is_at_rest`], during a turn at the object's domain.
     ///
     /// # Safety
     /// The domain is there.
@@ -149,7 +150,7 @@ impl AtRest {
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
     pub(crate) endpoints: Slab<Rc<Ep>>,
-    /// Those that are enabled.
+    /// The endpoints that are enabled.
     pub(crate) running: Vec<Rc<Ep>>,
     pub(crate) vectors: Slab<Vector>,
     pub(crate) queues: Slab<Rc<Queue>>,
@@ -195,9 +196,9 @@ unsafe impl Send for Objects {}
 #[derive(Debug)]
 pub(crate) struct Vector {
     pub(crate) raw: AddressVector,
-    /// How many upper bits of an address name a receive context of its peer.
+    /// Number of upper bits of an address that name a receive context of its peer.
     pub(crate) context_bits: u32,
-    /// How many objects are bound to it.
+    /// Number of objects that are bound to it.
     pub(crate) users: usize,
 }
 
@@ -223,7 +224,7 @@ pub(crate) struct Queue {
     held: RefCell<VecDeque<Result<Told, Wrong>>>,
     /// Whether there is progress to make, or there are such.
     rest: Rest,
-    /// The same without them.
+    /// Whether there is progress to make, without such completions.
     rest_of_domain: Rest,
     /// Whether the operations of the only endpoint report to it.
     pub(crate) ends: Cell<Ends>,
@@ -320,7 +321,7 @@ pub(crate) struct Ep {
     pub(crate) further: Further,
 }
 
-/// How operations without flags of their own are done: of an endpoint's C object, or of an alias's.
+/// Flags of operations without flags of their own: of an endpoint's C object, or of an alias's.
 #[derive(Debug)]
 pub(crate) struct Usual {
     transmit: Cell<u64>,
@@ -339,7 +340,7 @@ pub(crate) struct Own<'a> {
 }
 
 impl Usual {
-    /// The flags of the two sides. Before [`Own::note_usual`] nothing is plain.
+    /// Makes the flags of the two sides. Before [`Own::note_usual`] nothing is plain.
     pub(crate) fn new(transmit: u64, receive: u64) -> Self {
         Self {
             transmit: Cell::new(transmit),
@@ -355,13 +356,13 @@ impl Usual {
         side.set(flags);
     }
 
-    /// The flags of the sending side.
+    /// Returns the flags of the sending side.
     #[inline(always)]
     pub(crate) fn transmit(&self) -> u64 {
         self.transmit.get()
     }
 
-    /// The flags of the receiving side.
+    /// Returns the flags of the receiving side.
     #[inline(always)]
     pub(crate) fn receive(&self) -> u64 {
         self.receive.get()
@@ -369,8 +370,8 @@ impl Usual {
 }
 
 impl Own<'_> {
-    /// Notes what is plain. Returns whether accesses make no completions, and do nothing else that is
-    /// special.
+    /// Notes the plain operations. Returns whether accesses make no completions, and do nothing
+    /// else that is special.
     pub(crate) fn note_usual(&self) -> bool {
         let Self { ep, usual } = self;
         let completes = |flags: u64, queue: Option<Binding>| {
@@ -419,7 +420,7 @@ impl Shared {
         }
     }
 
-    /// How peers name bytes of regions.
+    /// Returns how peers name bytes of regions.
     pub(crate) fn addressing(&self) -> Addressing {
         if self.by_address {
             Addressing::Virtual
@@ -546,7 +547,7 @@ impl Objects {
 }
 
 impl Count {
-    /// A counter that stands at 0.
+    /// Makes a counter that stands at 0.
     pub(crate) fn new() -> Self {
         Self {
             raw: Counter::new(),
@@ -581,7 +582,7 @@ impl Queue {
         self.holds() || self.is_signalled.get() || self.raw.has_entries()
     }
 
-    /// A queue with room for so many entries.
+    /// Makes a queue with room for so many entries.
     pub(crate) fn new(room: usize, format: u32) -> Self {
         Self {
             raw: CompletionQueue::new(room),
@@ -596,7 +597,7 @@ impl Queue {
         }
     }
 
-    /// Whether there are completions that were looked at, but not given out.
+    /// Returns whether there are completions that were looked at, but not given out.
     pub(crate) fn holds(&self) -> bool {
         self.held_many() > 0
     }
@@ -654,7 +655,7 @@ impl Queue {
         self.note_held();
     }
 
-    /// How many completions it holds.
+    /// Returns the number of completions that it holds.
     pub(crate) fn held_many(&self) -> usize {
         self.held.borrow().len()
     }

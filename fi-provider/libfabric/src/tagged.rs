@@ -39,7 +39,7 @@ const RECVMSG: u64 = LOOKS | FI_COMPLETION | FI_MORE;
 /// Results of looks that wait to be read, at most.
 const MOST_HELD: usize = 1 << 16;
 
-/// A message of these pieces, without data, with the endpoint's flags.
+/// Makes a message of these pieces, without data, with the endpoint's flags.
 fn plain(pieces: &[Iovec], to: u64, tag: u64, context: *mut c_void) -> Message<'_> {
     Message {
         pieces,
@@ -213,7 +213,8 @@ unsafe extern "C" fn injectdata(
     unsafe { transfer::send(ep, message) }
 }
 
-/// A buffer of these pieces for a message of this tag but for these bits, with the endpoint's flags.
+/// Makes a buffer of these pieces for a message of this tag but for these bits, with the endpoint's
+/// flags.
 fn buffer(
     pieces: &[Iovec],
     from: u64,

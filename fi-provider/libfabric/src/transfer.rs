@@ -18,7 +18,7 @@ use std::ptr::null_mut;
 /// Flags of one operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Flags {
-    /// Those of the endpoint: the call has none.
+    /// The flags of the endpoint: the call has none.
     Usual,
     /// Its own.
     Own(u64),
@@ -26,7 +26,7 @@ pub(crate) enum Flags {
     Inject,
 }
 
-/// How an operation reports, and when its bytes are free.
+/// Reports of an operation, and the level at which its bytes are free.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub(crate) completes: bool,
@@ -36,7 +36,7 @@ pub(crate) struct How {
 }
 
 impl Flags {
-    /// The flags, which are the object's where the call has none.
+    /// Returns the flags, which are the object's where the call has none.
     pub(crate) fn of(self, usual: &Usual) -> u64 {
         match self {
             Self::Usual => usual.transmit(),
@@ -240,7 +240,7 @@ pub(crate) unsafe fn send(ep: *mut FidEp, message: Message<'_>) -> isize {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Which {
     Untagged,
-    /// Those of this tag but for these bits.
+    /// Messages of this tag but for these bits.
     Tagged(u64, u64),
     /// The one of this tag that was claimed with the buffer's context.
     Claimed(u64),

@@ -31,7 +31,7 @@ struct Descriptors {
     waker: Waker,
 }
 
-/// How long a thread looks again and again before it sleeps.
+/// Time that a thread looks again and again before it sleeps.
 const AWAKE: Duration = Duration::from_micros(50);
 
 impl Descriptors {
@@ -120,7 +120,8 @@ impl Objects {
     }
 
     /// Wakes threads that sleep whose queue or counter has something, after progress, or after an
-    /// operation `has_begun`; and who makes progress while they sleep, where there is some to make.
+    /// operation `has_begun`; and the thread that makes progress while they sleep, where there is
+    /// some to make.
     #[cold]
     pub(crate) fn tell_news(&mut self, has_begun: bool) {
         let mut is_any_armed = false;
@@ -173,7 +174,8 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    /// A wait of so many milliseconds, negative for ever, in which the thread `sleeps` or not.
+    /// Makes a wait of so many milliseconds, negative for ever, in which the thread `sleeps` or
+    /// not.
     pub(crate) fn new(timeout: c_int, sleeps: bool) -> Self {
         Self {
             start: Instant::now(),
@@ -201,7 +203,7 @@ impl Wait {
             return;
         };
         let left = self.limit.map(|limit| limit.saturating_sub(waited));
-        // Not less than what is left.
+        // Not less than the time that is left.
         let left = left.map(|left| left.as_millis().saturating_add(1));
         let left = left.map_or(-1, |left| c_int::try_from(left).unwrap_or(c_int::MAX));
         let mut poll = libc::pollfd {

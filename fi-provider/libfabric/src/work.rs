@@ -156,7 +156,7 @@ unsafe fn queue(
     Ok(())
 }
 
-/// Where work is queued, and how it reports.
+/// Domain where work is queued, with its condition and its completion counter.
 struct Queue<'a> {
     shared: &'a Arc<Shared>,
     condition: Condition<'a>,

@@ -1,7 +1,8 @@
 //! Opens shared libraries of the system at run time, which stay open to the end of the process.
 //!
 //! An executable that is linked with `-static` opens none. Its C library is not that of the opened
-//! one: threads that it starts lack what the other copy keeps for each thread, and crash in it.
+//! one: threads that it starts lack the data that the other copy keeps for each thread, and crash
+//! in it.
 
 #![expect(
     unsafe_code,
@@ -79,8 +80,8 @@ fn refusal() -> Error {
     Error::Linker(words.to_string_lossy().into_owned())
 }
 
-/// Whether the executable names no dynamic linker. The first object of dl_iterate_phdr(3) is the
-/// executable.
+/// Returns whether the executable names no dynamic linker. The first object of dl_iterate_phdr(3)
+/// is the executable.
 fn is_static() -> bool {
     unsafe extern "C" fn first(
         info: *mut libc::dl_phdr_info,

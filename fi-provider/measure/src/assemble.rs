@@ -27,9 +27,9 @@ pub struct Given {
 /// Traces, with the names of their files.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
-    /// Of the system.
+    /// Trace of the system.
     pub whole: Option<(String, Trace)>,
-    /// Of the same system without the switch.
+    /// Trace of the same system without the switch.
     pub without_switch: Option<(String, Trace)>,
 }
 
@@ -46,7 +46,7 @@ pub struct Measured {
     pub notes: Vec<String>,
 }
 
-/// Where things are put together.
+/// Parts of the result, put together here.
 struct Work {
     system: System,
     given: Given,
@@ -135,8 +135,8 @@ pub fn measure(
     })
 }
 
-/// Runs one benchmark of the driver, for somebody who records its transactions. Returns the time of
-/// a message.
+/// Runs one benchmark of the driver, for a caller that records its transactions. Returns the time
+/// of a message.
 ///
 /// # Errors
 /// [`Error`].

@@ -17,7 +17,7 @@ pub const NAME: &str = "cntvct_el0 behind isb";
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub const NAME: &str = "the system's monotonic clock";
 
-/// How long the timer is compared with the system's clock.
+/// Time for which the timer is compared with the system's clock.
 #[cfg(target_arch = "x86_64")]
 const CALIBRATION: Duration = Duration::from_millis(50);
 
@@ -58,7 +58,7 @@ pub fn now() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Nanoseconds of a tick.
+/// Returns the nanoseconds of a tick.
 #[cfg(target_arch = "x86_64")]
 fn tick() -> f64 {
     let (from, begin) = both();
@@ -83,7 +83,7 @@ fn both() -> (u64, Instant) {
     (best.1, best.2)
 }
 
-/// Nanoseconds of a tick.
+/// Returns the nanoseconds of a tick.
 #[cfg(target_arch = "aarch64")]
 fn tick() -> f64 {
     let frequency: u64;
@@ -94,7 +94,7 @@ fn tick() -> f64 {
     1e9 / frequency as f64
 }
 
-/// Nanoseconds of a tick.
+/// Returns the nanoseconds of a tick.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn tick() -> f64 {
     1.0
@@ -182,11 +182,11 @@ pub fn pause(length: Duration) {
     }
 }
 
-/// Knows how long it takes until everything has come that is under way: found by trial.
+/// Knows the time until everything that is under way has come: found by trial.
 #[derive(Clone, Debug)]
 pub struct Settling {
     length: Duration,
-    /// How often in a row it was too short.
+    /// Number of times in a row that it was too short.
     misses: u32,
 }
 

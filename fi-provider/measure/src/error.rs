@@ -1,6 +1,6 @@
-//! Why nothing is measured.
+//! Reasons why nothing is measured.
 
-/// Why nothing is measured.
+/// Reason why nothing is measured.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

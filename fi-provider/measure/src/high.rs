@@ -21,9 +21,9 @@ use std::time::Duration;
 pub const WINDOW: usize = 16;
 /// Entries of a completion queue of the fabric.
 const ENTRIES: usize = 64;
-/// The most calls of progress for what has come.
+/// Most calls of progress for the operations that have come.
 const CALLS: u32 = 3;
-/// How long something may take.
+/// Longest time that something may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// One endpoint.

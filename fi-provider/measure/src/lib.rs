@@ -1,4 +1,4 @@
-//! Where the time of a message goes on the mlx5 device that is there: the components of
+//! Parts of the time of a message on the mlx5 device that is there: the components of
 //! [`fi_perfmodel`], measured.
 //!
 //! * [`clock`] reads the processor's timer and knows the time of a reading; [`samples`] has means and
@@ -22,7 +22,7 @@ pub mod trace;
 
 pub use error::Error;
 
-/// How much is measured.
+/// Amount of measuring.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Samples of each component.

@@ -30,7 +30,7 @@ const POLLS: usize = 16;
 const RECEIVES: u32 = 8;
 /// Bytes of a receive's buffer.
 const BUFFER: u32 = 64;
-/// How long the device may take for something.
+/// Longest time that the device may take for something.
 const LIMIT: Duration = Duration::from_secs(20);
 /// The place of the one peer of a lane.
 const PLACE: usize = 0;
@@ -158,7 +158,7 @@ pub struct Low {
     device: Device,
     clock: Clock,
     plan: Plan,
-    /// How long it takes until everything has come that is under way.
+    /// Time until everything that is under way has come.
     settling: Settling,
 }
 

@@ -9,11 +9,11 @@ pub struct Samples(Vec<f64>);
 /// One bar of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
-    /// Where it begins.
+    /// Begin of the bar.
     pub from: Ns,
-    /// Where it ends.
+    /// End of the bar.
     pub to: Ns,
-    /// How many samples lie between.
+    /// Number of samples between.
     pub count: u64,
 }
 
@@ -36,7 +36,7 @@ impl Samples {
         Self(sums.map(|(one, other)| one + other).collect())
     }
 
-    /// Returns how many there are.
+    /// Returns the number of samples.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()

@@ -146,7 +146,7 @@ impl Trace {
     /// Halves the times from writes upstream to their acknowledgements.
     fn pcie(&self) -> Samples {
         let mut samples = Samples::new();
-        // By what tells them apart, those that wait for one.
+        // Writes that wait for an acknowledgement, by the fields that tell them apart.
         let mut open: BTreeMap<(&str, &str, &str), Vec<f64>> = BTreeMap::new();
         for one in &self.0 {
             let key = (one.operation.as_str(), one.what.as_str(), one.side.as_str());
@@ -177,7 +177,7 @@ impl Transaction {
         !self.is_down && self.kind == Kind::Write && self.bytes == BLOCK && is_named && is_senders
     }
 
-    /// Whether a message arrives by it.
+    /// Returns whether a message arrives by it.
     fn is_arrival(&self) -> bool {
         let is_up = !self.is_down && self.kind == Kind::Write;
         match (self.what.as_str(), self.side.as_str()) {
@@ -246,7 +246,8 @@ fn gaps(all: &[&Transaction]) -> Samples {
 mod tests {
     use super::*;
 
-    /// The lines of a ping-pong of `rounds` with P 10, N 100, M 30 and a program that takes 7.
+    /// Returns the lines of a ping-pong of `rounds` with P 10, N 100, M 30 and a program that takes
+    /// 7.
     fn ping_pong(rounds: u32, labels: bool) -> String {
         let mut lines: Vec<(f64, String)> = Vec::new();
         let mut line = |ns: f64, rest: &str, labelled: String| {

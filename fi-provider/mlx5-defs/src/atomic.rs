@@ -9,9 +9,9 @@ pub enum Arithmetic {
         swap: u64,
         /// Value to compare with.
         compare: u64,
-        /// Which bits to store.
+        /// Mask of the bits to store.
         swap_mask: u64,
-        /// Which bits to compare.
+        /// Mask of the bits to compare.
         compare_mask: u64,
     },
     /// Adds field by field.
@@ -24,7 +24,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The plain compare and swap of 8 bytes.
+    /// Returns the plain compare and swap of 8 bytes.
     #[must_use]
     pub const fn compare_swap(swap: u64, compare: u64) -> Self {
         Self::CompareSwap {
@@ -35,7 +35,7 @@ impl Arithmetic {
         }
     }
 
-    /// The plain fetch and add of 8 bytes.
+    /// Returns the plain fetch and add of 8 bytes.
     #[must_use]
     pub const fn fetch_add(add: u64) -> Self {
         Self::FetchAdd {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Bit by bit, as the manual tells it.
+    /// Adds bit by bit, as the manual tells it.
     fn add_by_bits(old: u64, add: u64, boundary: u64) -> u64 {
         let (mut sum, mut carry) = (0, 0);
         for bit in 0..64 {

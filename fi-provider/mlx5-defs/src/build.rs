@@ -24,7 +24,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry that starts at block `index` of the send queue of `qpn`.
+    /// Makes an entry that starts at block `index` of the send queue of `qpn`.
     #[must_use]
     pub fn new(opcode: Opcode, index: u16, qpn: u32) -> Self {
         Self {
@@ -35,14 +35,14 @@ impl Entry {
         }
     }
 
-    /// With these [`crate::wqe::flags`].
+    /// Sets these [`crate::wqe::flags`].
     #[must_use]
     pub fn flags(mut self, flags: u8) -> Self {
         self.control.flags = flags;
         self
     }
 
-    /// With this operation modifier.
+    /// Sets this operation modifier.
     #[must_use]
     pub fn modifier(mut self, modifier: u8) -> Self {
         let word = self.control.modifier_index_opcode.get() & 0xff_ffff;
@@ -50,38 +50,38 @@ impl Entry {
         self
     }
 
-    /// With this immediate data.
+    /// Sets this immediate data.
     #[must_use]
     pub fn immediate(mut self, immediate: u32) -> Self {
         self.control.immediate = Be32::new(immediate);
         self
     }
 
-    /// And an address vector.
+    /// Appends an address vector.
     #[must_use]
     pub fn address(self, address: CompactAddress) -> Self {
         self.segment(&address)
     }
 
-    /// And the global route that an extended address vector ends with.
+    /// Appends the global route that an extended address vector ends with.
     #[must_use]
     pub fn route(self, route: GlobalRoute) -> Self {
         self.segment(&route)
     }
 
-    /// And a remote address.
+    /// Appends a remote address.
     #[must_use]
     pub fn remote(self, address: u64, rkey: u32) -> Self {
         self.segment(&RemoteAddress::new(address, rkey))
     }
 
-    /// And a piece of local memory.
+    /// Appends a piece of local memory.
     #[must_use]
     pub fn data(self, address: u64, length: u32, lkey: u32) -> Self {
         self.segment(&Data::new(address, length, lkey))
     }
 
-    /// And bytes of the entry's own.
+    /// Appends inline bytes.
     #[must_use]
     pub fn inline(self, data: &[u8]) -> Self {
         let padded = inline_len(data.len());
@@ -94,7 +94,7 @@ impl Entry {
         entry
     }
 
-    /// And any other segment.
+    /// Appends any other segment.
     #[must_use]
     pub fn segment(self, segment: &impl Pod) -> Self {
         self.bytes(&[bytes_of(segment)])
@@ -116,7 +116,7 @@ impl Entry {
         self
     }
 
-    /// The entry's bytes, in whole units.
+    /// Returns the entry's bytes, in whole units.
     ///
     /// # Errors
     /// [`TooLong`] when it did not fit.
@@ -131,7 +131,7 @@ impl Entry {
         Ok(bytes)
     }
 
-    /// How many basic blocks it takes.
+    /// Returns the number of basic blocks that it takes.
     #[must_use]
     pub fn blocks(&self) -> usize {
         blocks(self.len / UNIT)

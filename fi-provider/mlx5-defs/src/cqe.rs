@@ -60,7 +60,7 @@ const _: () = assert!(
 );
 
 impl Cqe {
-    /// An entry of this kind with everything else zero; the owner bit is the ring's business.
+    /// Makes an entry of this kind with everything else zero; the owner bit is the ring's business.
     #[must_use]
     pub fn new(opcode: CqeOpcode) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Cqe {
         CqeOpcode::from_number(self.opcode_owner >> 4)
     }
 
-    /// The owner bit.
+    /// Returns the owner bit.
     #[must_use]
     pub const fn owner(&self) -> bool {
         self.opcode_owner & 1 != 0
@@ -91,13 +91,13 @@ impl Cqe {
         self.opcode_owner |= 2;
     }
 
-    /// Whether it is solicited.
+    /// Returns whether it is solicited.
     #[must_use]
     pub const fn solicited(&self) -> bool {
         self.opcode_owner & 2 != 0
     }
 
-    /// Whether it tells of a failure.
+    /// Returns whether it tells of a failure.
     #[must_use]
     pub fn is_error(&self) -> bool {
         matches!(
@@ -111,34 +111,35 @@ impl Cqe {
         self.timestamp = Be64::new(u64::from(vendor) << 8 | u64::from(syndrome.number()));
     }
 
-    /// Why it failed, as a number; of no meaning unless [`Self::is_error`].
+    /// Returns the cause of the failure, as a number; of no meaning unless [`Self::is_error`].
     #[must_use]
     pub const fn syndrome(&self) -> u8 {
         self.timestamp.get() as u8
     }
 
-    /// The vendor's syndrome; of no meaning unless [`Self::is_error`].
+    /// Returns the vendor's syndrome; of no meaning unless [`Self::is_error`].
     #[must_use]
     pub const fn vendor_syndrome(&self) -> u8 {
         (self.timestamp.get() >> 8) as u8
     }
 
-    /// The queue pair.
+    /// Returns the number of the queue pair.
     #[must_use]
     pub const fn qpn(&self) -> u32 {
         self.opcode_qpn.get() & 0xff_ffff
     }
 }
 
-/// The owner bit of entry `n`, counted from 0, in a ring of `entries` (a power of two): it changes each time
-/// round, and starts with 0.
+/// Returns the owner bit of entry `n`, counted from 0, in a ring of `entries` (a power of two): it
+/// changes each time round, and starts with 0.
 #[inline(always)]
 #[must_use]
 pub const fn owner_of(n: u32, entries: u32) -> bool {
     n & entries != 0
 }
 
-/// Whether the entry with this last byte belongs to software when its consumer index is `n`.
+/// Returns whether the entry with this last byte belongs to software when its consumer index is
+/// `n`.
 #[inline(always)]
 #[must_use]
 pub const fn is_ready(opcode_owner: u8, n: u32, entries: u32) -> bool {

@@ -1,5 +1,5 @@
-//! Whole entries, taken apart: what a device does with the bytes of a ring. Any bytes are an entry or an
-//! error.
+//! Takes whole entries apart, as a device does with the bytes of a ring. Any bytes are an entry or
+//! an error.
 
 use crate::atomic::Arithmetic;
 use crate::opcode::Opcode;
@@ -29,7 +29,7 @@ pub enum Malformed {
     Data,
 }
 
-/// Where entries come from: which segments follow the control segment.
+/// Kind of queue that entries come from: it tells which segments follow the control segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
     /// A connected queue pair.
@@ -66,7 +66,7 @@ pub struct Request<'a> {
     pub route: Option<GlobalRoute>,
     /// The requested operation.
     pub operation: Operation,
-    /// Where the data are.
+    /// Pieces of the data.
     pub pieces: Pieces<'a>,
 }
 
@@ -87,7 +87,7 @@ pub enum Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// Its bytes.
+    /// Returns the number of its bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
@@ -96,7 +96,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Whether it has none.
+    /// Returns whether it has no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -108,13 +108,13 @@ impl Piece<'_> {
 pub struct Pieces<'a>(&'a [u8]);
 
 impl<'a> Pieces<'a> {
-    /// The pieces in the bytes of a receive, behind the linking segment if it has one.
+    /// Returns the pieces in the bytes of a receive, behind the linking segment if it has one.
     #[must_use]
     pub fn of_receive(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// All of them.
+    /// Returns all the pieces.
     ///
     /// # Errors
     /// [`Malformed::Short`] when the last one is not whole.
@@ -158,7 +158,7 @@ fn take<T: Pod>(bytes: &mut &[u8]) -> Result<T, Malformed> {
     Ok(bytemuck::pod_read_unaligned(head))
 }
 
-/// The control segment at the start of `bytes`.
+/// Returns the control segment at the start of `bytes`.
 ///
 /// # Errors
 /// [`Malformed::Short`] for less than 16 bytes.
@@ -166,7 +166,8 @@ pub fn control(mut bytes: &[u8]) -> Result<Control, Malformed> {
     take(&mut bytes)
 }
 
-/// Takes an entry apart. `bytes` start with it and hold at least its length; what follows is not looked at.
+/// Takes an entry apart. `bytes` start with it and hold at least its length; the bytes behind it
+/// are not looked at.
 ///
 /// # Errors
 /// [`Malformed`] for bytes that are no entry. Data segments are checked by [`Pieces::collect`].

@@ -13,20 +13,20 @@ pub const PAGE: u64 = 4096;
 pub const REGISTERS_PER_PAGE: u32 = 2;
 /// Bytes of one half of a BlueFlame register: posts alternate between the halves.
 pub const BLUEFLAME_HALF: u64 = 256;
-/// Where in a register the send queue is rung (`MLX5_BF_OFFSET` from the page).
+/// Offset in a register where the send queue is rung (`MLX5_BF_OFFSET` from the page).
 pub const SEND_OFFSET: u64 = 0x800;
 /// From a register to the next.
 pub const REGISTER_STRIDE: u64 = 0x200;
-/// Where in a page completion queues are armed (`MLX5_CQ_DOORBELL`).
+/// Offset in a page where completion queues are armed (`MLX5_CQ_DOORBELL`).
 pub const ARM_OFFSET: u64 = 0x20;
 
-/// Where register `index` of a page lies, in bytes from the page's start.
+/// Returns the offset of register `index` in its page, in bytes from the page's start.
 #[must_use]
 pub const fn register_offset(index: u32) -> u64 {
     SEND_OFFSET + index as u64 * REGISTER_STRIDE
 }
 
-/// Which register of a page a write at `offset` hits, if any.
+/// Returns which register of a page a write at `offset` hits, if any.
 #[must_use]
 pub const fn register_at(offset: u64) -> Option<u32> {
     if offset < SEND_OFFSET || offset >= register_offset(REGISTERS_PER_PAGE) {
@@ -77,7 +77,7 @@ impl Arm {
     /// A word that no arming writes: bits are set that it does not have.
     pub const NEVER: u32 = u32::MAX;
 
-    /// The word of the doorbell record.
+    /// Returns the word of the doorbell record.
     #[must_use]
     pub const fn word(self) -> u32 {
         let solicited = if self.solicited_only {

@@ -11,28 +11,28 @@ macro_rules! big_endian {
         pub struct $name($native);
 
         impl $name {
-            /// The big-endian form of `value`.
+            /// Returns the big-endian form of `value`.
             #[inline(always)]
             #[must_use]
             pub const fn new(value: $native) -> Self {
                 Self(value.to_be())
             }
 
-            /// The value.
+            /// Returns the value.
             #[inline(always)]
             #[must_use]
             pub const fn get(self) -> $native {
                 <$native>::from_be(self.0)
             }
 
-            /// The word as it lies in memory: for a store of the whole.
+            /// Returns the word as it lies in memory: for a store of the whole.
             #[inline(always)]
             #[must_use]
             pub const fn raw(self) -> $native {
                 self.0
             }
 
-            /// A word as it lay in memory.
+            /// Makes one of a word as it lay in memory.
             #[inline(always)]
             #[must_use]
             pub const fn from_raw(raw: $native) -> Self {

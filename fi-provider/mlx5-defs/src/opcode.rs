@@ -13,7 +13,7 @@ macro_rules! numbered {
             /// All of them, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The one with this number.
+            /// Returns the one with this number.
             #[must_use]
             pub const fn from_number(number: u8) -> Option<Self> {
                 match number {
@@ -22,7 +22,7 @@ macro_rules! numbered {
                 }
             }
 
-            /// Its number.
+            /// Returns its number.
             #[must_use]
             pub const fn number(self) -> u8 {
                 self as u8
@@ -86,7 +86,7 @@ numbered! {
 }
 
 numbered! {
-    /// Why a request or a receive failed (`MLX5_CQE_SYNDROME_*`).
+    /// Causes of the failure of a request or a receive (`MLX5_CQE_SYNDROME_*`).
     Syndrome {
         /// The message does not fit into the receive.
         LocalLength = 0x01,

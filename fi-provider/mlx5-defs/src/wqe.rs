@@ -23,7 +23,7 @@ pub const EXTENDED_AV: u32 = 0x8000_0000;
 
 /// Flags of the control segment (`MLX5_WQE_CTRL_*`).
 pub mod flags {
-    /// An event for those who wait for solicited ones only.
+    /// Asks for an event also where the CQ is armed for solicited ones only.
     pub const SOLICITED: u8 = 1 << 1;
     /// A completion entry is wanted.
     pub const COMPLETION: u8 = 2 << 2;
@@ -54,7 +54,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control segment; `index` counts basic blocks since the queue started, `units` are of 16 bytes.
+    /// Makes a control segment; `index` counts basic blocks since the queue started, `units` are of
+    /// 16 bytes.
     #[inline(always)]
     #[must_use]
     pub const fn new(
@@ -77,37 +78,38 @@ impl Control {
         }
     }
 
-    /// The opcode's number.
+    /// Returns the opcode's number.
     #[must_use]
     pub const fn opcode(&self) -> u8 {
         self.modifier_index_opcode.get() as u8
     }
 
-    /// The operation modifier.
+    /// Returns the operation modifier.
     #[must_use]
     pub const fn modifier(&self) -> u8 {
         (self.modifier_index_opcode.get() >> 24) as u8
     }
 
-    /// The index of the first block.
+    /// Returns the index of the first block.
     #[must_use]
     pub const fn index(&self) -> u16 {
         (self.modifier_index_opcode.get() >> 8) as u16
     }
 
-    /// The queue pair.
+    /// Returns the number of the queue pair.
     #[must_use]
     pub const fn qpn(&self) -> u32 {
         self.qpn_units.get() >> 8
     }
 
-    /// Length in units of 16 bytes, this segment included.
+    /// Returns the length in units of 16 bytes, this segment included.
     #[must_use]
     pub const fn units(&self) -> usize {
         (self.qpn_units.get() & 0x3f) as usize
     }
 
-    /// The word that is written to a doorbell register: the first 8 bytes as they lie in memory.
+    /// Returns the word that is written to a doorbell register: the first 8 bytes as they lie in
+    /// memory.
     #[inline(always)]
     #[must_use]
     pub const fn doorbell(&self) -> [u8; 8] {
@@ -125,7 +127,7 @@ const _: () = assert!(
         && offset_of!(Control, immediate) == 12
 );
 
-/// How many blocks an entry of `units` takes.
+/// Returns the number of blocks that an entry of `units` takes.
 #[inline(always)]
 #[must_use]
 pub const fn blocks(units: usize) -> usize {
@@ -145,7 +147,7 @@ pub struct RemoteAddress {
 }
 
 impl RemoteAddress {
-    /// The segment for `address` under `rkey`.
+    /// Makes the segment for `address` under `rkey`.
     #[inline(always)]
     #[must_use]
     pub const fn new(address: u64, rkey: u32) -> Self {
@@ -172,7 +174,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// The segment for `length` bytes at `address` under `lkey`.
+    /// Makes the segment for `length` bytes at `address` under `lkey`.
     #[inline(always)]
     #[must_use]
     pub const fn new(address: u64, length: u32, lkey: u32) -> Self {
@@ -183,7 +185,7 @@ impl Data {
         }
     }
 
-    /// The segment that ends a list of a receive.
+    /// Makes the segment that ends a list of a receive.
     #[must_use]
     pub const fn end() -> Self {
         Self::new(0, 0, END_OF_LIST_KEY)
@@ -194,7 +196,8 @@ const _: () = assert!(
     size_of::<Data>() == 16 && offset_of!(Data, lkey) == 4 && offset_of!(Data, address) == 8
 );
 
-/// Bytes that an inline segment takes in an entry: its word, the data, up to a whole unit.
+/// Returns the bytes that an inline segment takes in an entry: its word, the data, up to a whole
+/// unit.
 #[inline(always)]
 #[must_use]
 pub const fn inline_len(data: usize) -> usize {
@@ -213,7 +216,8 @@ pub struct Atomic {
 
 const _: () = assert!(size_of::<Atomic>() == 16 && offset_of!(Atomic, compare) == 8);
 
-/// The operation modifier of masked atomics of `size` bytes (4 or 8): extended, and log2(size) - 2.
+/// Returns the operation modifier of masked atomics of `size` bytes (4 or 8): extended, and
+/// log2(size) - 2.
 #[must_use]
 pub const fn masked_modifier(size: usize) -> u8 {
     8 | if size == 8 { 1 } else { 0 }
@@ -227,9 +231,9 @@ pub struct MaskedCompareSwap64 {
     pub swap: Be64,
     /// Value to compare with.
     pub compare: Be64,
-    /// Which bits to store.
+    /// Mask of the bits to store.
     pub swap_mask: Be64,
-    /// Which bits to compare.
+    /// Mask of the bits to compare.
     pub compare_mask: Be64,
 }
 
@@ -248,9 +252,9 @@ pub struct MaskedCompareSwap32 {
     pub swap: Be32,
     /// Value to compare with.
     pub compare: Be32,
-    /// Which bits to store.
+    /// Mask of the bits to store.
     pub swap_mask: Be32,
-    /// Which bits to compare.
+    /// Mask of the bits to compare.
     pub compare_mask: Be32,
 }
 
@@ -288,7 +292,8 @@ const _: () = assert!(
     size_of::<MaskedFetchAdd32>() == 16 && offset_of!(MaskedFetchAdd32, field_boundary) == 4
 );
 
-/// The address vector without a global route (first 16 bytes of `mlx5_wqe_av`): what DC over InfiniBand needs.
+/// The address vector without a global route (first 16 bytes of `mlx5_wqe_av`): DC over InfiniBand
+/// needs this form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct CompactAddress {
@@ -305,7 +310,7 @@ pub struct CompactAddress {
 }
 
 impl CompactAddress {
-    /// The address of DC target `dctn` at `lid`, which is entered with `key`.
+    /// Returns the address of DC target `dctn` at `lid`, which is entered with `key`.
     #[inline(always)]
     #[must_use]
     pub const fn dc(key: u64, dctn: u32, lid: u16) -> Self {
@@ -318,13 +323,13 @@ impl CompactAddress {
         }
     }
 
-    /// Whether a [`GlobalRoute`] follows.
+    /// Returns whether a [`GlobalRoute`] follows.
     #[must_use]
     pub const fn is_extended(&self) -> bool {
         self.destination.get() & EXTENDED_AV != 0
     }
 
-    /// The destination's number.
+    /// Returns the destination's number.
     #[must_use]
     pub const fn number(&self) -> u32 {
         self.destination.get() & 0xff_ffff

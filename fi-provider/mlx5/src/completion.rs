@@ -42,10 +42,11 @@ pub(crate) struct Completed {
     pub(crate) syndrome: Option<u8>,
 }
 
-/// Which bytes of an entry's [`Cqe::opcode_qpn`], as they lie in memory, are the queue's number.
+/// Mask of the bytes of an entry's [`Cqe::opcode_qpn`], as they lie in memory, that are the queue's
+/// number.
 pub(crate) const OF_QUEUE: u32 = 0xff_ff_ff << 8;
 
-/// The last byte of an entry.
+/// Returns the last byte of an entry.
 ///
 /// # Safety
 /// The entry is inside a ring that is mapped, of which the caller is the only consumer.
@@ -54,11 +55,11 @@ unsafe fn last_byte(entry: *mut Cqe) -> u8 {
     // SAFETY: the entry is inside a ring that is mapped; a byte is aligned, and while the entry is
     // not the consumer's the byte is accessed by atomic operations alone.
     let last = unsafe { AtomicU8::from_ptr(&raw mut (*entry).opcode_owner) };
-    // ORDERING: none yet; who uses the entry calls `after_device`.
+    // ORDERING: none yet; the user of the entry calls `after_device`.
     last.load(Ordering::Relaxed)
 }
 
-/// The end of the stretch that an entry of a ring is in.
+/// Returns the end of the stretch that an entry of a ring is in.
 fn stop(ring: &CompletionRing, entry: *mut Cqe) -> *mut Cqe {
     let at = (entry.addr() - ring.base.addr()) / size_of::<Cqe>();
     let stop = (at / STRETCH + 1) * STRETCH;
@@ -102,7 +103,7 @@ impl Completions {
         }
     }
 
-    /// Entries taken so far, modulo 2^24.
+    /// Returns the number of entries taken so far, modulo 2^24.
     #[inline(always)]
     pub(crate) fn consumed(&self) -> u32 {
         let bytes = self.next.get().addr() - self.ring.base.addr();
@@ -114,12 +115,12 @@ impl Completions {
         self.ring.entries
     }
 
-    /// Whether the device looks for overruns.
+    /// Returns whether the device looks for overruns.
     pub(crate) fn is_checked(&self) -> bool {
         self.ring.is_checked
     }
 
-    /// The last byte of the next entry.
+    /// Returns the last byte of the next entry.
     #[inline(always)]
     pub(crate) fn last(&self) -> u8 {
         // SAFETY: `next` is an entry of the ring. `Completions::new` was promised that the ring is
@@ -127,13 +128,14 @@ impl Completions {
         unsafe { last_byte(self.next.get()) }
     }
 
-    /// The owner bit of the next entry, once it has come.
+    /// Returns the owner bit of the next entry, once it has come.
     #[inline(always)]
     pub(crate) fn owner(&self) -> u8 {
         self.owner.get()
     }
 
-    /// The last byte of the next entry when the device has written it and it tells of a success.
+    /// Returns the last byte of the next entry when the device has written it and it tells of a
+    /// success.
     #[inline(always)]
     fn success(&self) -> u8 {
         // The bits between opcode and owner are zero in a requester's entry, but for that of a
@@ -141,24 +143,24 @@ impl Completions {
         CqeOpcode::Requester.number() << 4 | self.owner.get()
     }
 
-    /// Whether the device has written the next entry, of which this is the last byte.
+    /// Returns whether the device has written the next entry, of which this is the last byte.
     #[inline(always)]
     fn has_come(&self, last: u8) -> bool {
         last >> 4 != CqeOpcode::Invalid.number() && last & 1 == self.owner.get()
     }
 
-    /// Whether the next entry ends a stretch.
+    /// Returns whether the next entry ends a stretch.
     #[inline(always)]
     pub(crate) fn ends_stretch(&self) -> bool {
         self.next.get().wrapping_add(1) == self.stop.get()
     }
 
-    /// Whether the device has written the next entry.
+    /// Returns whether the device has written the next entry.
     pub(crate) fn is_ready(&self) -> bool {
         self.has_come(self.last())
     }
 
-    /// The next entry.
+    /// Returns the next entry.
     ///
     /// # Safety
     /// The device has written it, as its last byte has told before a call of [`after_device`].
@@ -194,8 +196,8 @@ impl Completions {
         true
     }
 
-    /// Whether the device has written the next entry, it tells of a success of the queue with this
-    /// number, and it does not end a stretch.
+    /// Returns whether the device has written the next entry. It also has to tell of a success of
+    /// the queue with this number, and not to end a stretch.
     #[inline(always)]
     pub(crate) fn has_success_of(&self, number: impl FnOnce() -> u32) -> bool {
         !self.ends_stretch() && self.is_success_of(self.next.get(), number)
@@ -208,8 +210,8 @@ impl Completions {
         self.next.set(self.next.get().wrapping_add(1));
     }
 
-    /// Whether the device has written this entry, the next one, and it tells of a success of the queue
-    /// with this number.
+    /// Returns whether the device has written this entry, the next one, and it tells of a success
+    /// of the queue with this number.
     #[inline(always)]
     fn is_success_of(&self, next: *mut Cqe, number: impl FnOnce() -> u32) -> bool {
         // SAFETY: `next` is an entry of the ring. `Completions::new` was promised that the ring is
@@ -256,7 +258,7 @@ impl Completions {
         self.go_to(self.next.get());
     }
 
-    /// The entry that comes next, whether it has come or not.
+    /// Returns the entry that comes next, whether it has come or not.
     #[inline(always)]
     pub(crate) fn place(&self) -> *mut Cqe {
         self.next.get()

@@ -1,4 +1,4 @@
-//! One connected queue of a lane of one thread, as posts in line by it want it: what a
+//! One connected queue of a lane of one thread, prepared for posts in line by it: the queue that a
 //! [`Route`](crate::route::Route) finds by the peer's place is found here once. For users that
 //! follow entries by their blocks, and never call quiet ([`Lane::widen`]).
 
@@ -21,12 +21,12 @@ pub struct Connection {
     /// The slot of its register.
     slot: *const Slot,
     lane: *const Lane,
-    /// The data segment of atomics whose result nobody wants.
+    /// The data segment of atomics whose result is not wanted.
     discard: [u64; 2],
 }
 
 impl Connection {
-    /// That of a queue, which is one of `queues`.
+    /// Makes the connection of a queue, which is one of `queues`.
     ///
     /// # Safety
     /// The queues are those of the lane, which is alive, of one thread, and has registers of its
@@ -57,8 +57,8 @@ impl Connection {
         lane.widen_at_once(queue)
     }
 
-    /// The queue, its next block, which is free, and the memory that `there` finds; looks for the
-    /// block first. Returns `None` where one of the two is not there.
+    /// Returns the queue, its next block, which is free, and the memory that `there` finds; looks
+    /// for the block first. Returns `None` where one of the two is not there.
     ///
     /// # Safety
     /// As [`Connection::widen`].
@@ -135,7 +135,7 @@ impl Connection {
         // In a vector register, where the rest of it is.
         let control = combine(now(control), unit(OTHER, 0));
         let LocalWord(data) = local(at);
-        // The register gets whole blocks; what fills up this one is of no account.
+        // The register gets whole blocks; the bytes that fill up this one are of no account.
         // SAFETY: the block is free, and the lane this thread's.
         unsafe { self.commit(queue, at, [control, there.0, data, data], 3) };
         Some(at)

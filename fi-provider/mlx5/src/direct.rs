@@ -1,8 +1,10 @@
-//! Posts of registered memory that take no decision but what the lane is like: transfers that are waited for by quiet, under each guard;
-//! and reads and atomics that are waited for at once, on lanes of one thread.
+//! Posts of registered memory that decide by the kind of the lane alone: transfers that are waited
+//! for by quiet, under each guard; and reads and atomics that are waited for at once, on lanes of
+//! one thread.
 //!
-//! The former decline where the queue has no room without looking. The latter are for a queue that has nothing outstanding: its next
-//! entry has a completion anyway, which is all that has to be waited for.
+//! The former decline where the queue has no room without looking. The latter are for a queue that
+//! has nothing outstanding: its next entry has a completion anyway, and nothing else has to be
+//! waited for.
 
 #![expect(
     unsafe_code,
@@ -21,7 +23,7 @@ use fi_mlx5_defs::opcode::Opcode;
 use fi_mlx5_defs::wqe::blocks;
 
 impl Local {
-    /// The data segment.
+    /// Returns the data segment.
     #[inline(always)]
     fn segment(self) -> Unit {
         let [low, high] = Entry::data_words(self.address, self.length, self.key);
@@ -80,7 +82,8 @@ impl Route {
                 let entry = [control, unit(low, high), address, data];
                 commit::<G>(self.queues, queue, record, at, entry, 4);
             } else {
-                // The register gets whole blocks; what fills up this one is of no account.
+                // The register gets whole blocks; the bytes that fill up this one are of no
+                // account.
                 let entry = [control, address, data, data];
                 commit::<G>(self.queues, queue, record, at, entry, 3);
             }
@@ -88,7 +91,8 @@ impl Route {
         true
     }
 
-    /// Does an atomic operation, if nothing has to be waited for; what was there before comes into local memory, where nobody wants it.
+    /// Does an atomic operation, if nothing has to be waited for; the former value comes into local
+    /// memory, where it is not wanted.
     ///
     /// # Safety
     /// As [`Route::start_write`].
@@ -204,7 +208,7 @@ impl Route {
 }
 
 impl Atomic {
-    /// Reads, whatever the length.
+    /// Reads of any length.
     pub const READ: Self = Self {
         opcode: Opcode::Read,
         modifier: 0,
@@ -212,7 +216,7 @@ impl Atomic {
         units: 0,
     };
 
-    /// Blocks of an entry.
+    /// Returns the number of blocks of an entry.
     #[inline(always)]
     fn blocks(&self, is_initiator: bool) -> u16 {
         blocks(3 + usize::from(is_initiator) + self.units) as u16

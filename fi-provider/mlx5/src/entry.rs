@@ -18,7 +18,7 @@ pub struct Local {
     pub key: u32,
 }
 
-/// The most blocks of an entry here: what one BlueFlame copy holds.
+/// The most blocks of an entry here: the blocks that one BlueFlame copy holds.
 pub(crate) const BLOCKS: usize = 4;
 
 /// A basic block, in words.
@@ -39,7 +39,7 @@ impl Entry {
     /// Data segments that fit behind those three.
     pub(crate) const SEGMENTS: usize = BLOCKS * BASIC_BLOCK / UNIT - 3;
 
-    /// An entry of a control segment alone.
+    /// Makes an entry of a control segment alone.
     pub(crate) fn new() -> Self {
         Self {
             words: [[0; 8]; BLOCKS],
@@ -73,7 +73,7 @@ impl Entry {
         }
     }
 
-    /// A data segment as it lies in memory.
+    /// Returns a data segment as it lies in memory.
     pub(crate) fn data_words(address: u64, length: u32, key: u32) -> [u64; 2] {
         cast(Data::new(address, length, key))
     }
@@ -95,12 +95,12 @@ impl Entry {
         self.units += inline_len(len) / UNIT;
     }
 
-    /// Units of 16 bytes.
+    /// Returns the number of its units of 16 bytes.
     pub(crate) fn units(&self) -> usize {
         self.units
     }
 
-    /// Basic blocks.
+    /// Returns the number of its basic blocks.
     pub(crate) fn blocks(&self) -> u16 {
         blocks(self.units) as u16
     }
@@ -111,7 +111,7 @@ impl Entry {
         self.words[0][1] = u64::from(flags) << FLAGS;
     }
 
-    /// Its basic blocks, aligned as in memory.
+    /// Returns its basic blocks, aligned as in memory.
     pub(crate) fn filled(&self) -> &[Block] {
         &self.words[..self.blocks().into()]
     }

@@ -1,10 +1,10 @@
-//! Why a device or one of its objects could not be set up.
+//! Errors that keep a device or one of its objects from being set up.
 
 #![expect(unsafe_code, reason = "asks for a limit of the process")]
 
 use std::io;
 
-/// Why a device or one of its objects could not be set up.
+/// Error that kept a device or one of its objects from being set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -68,12 +68,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// The failure of `call` that errno tells of.
+    /// Returns the failure of `call` that errno tells of.
     pub(crate) fn last(call: &'static str) -> Self {
         Self::of(call, io::Error::last_os_error(), None)
     }
 
-    /// The failure of `call`, which would have locked so many bytes, where that is known.
+    /// Returns the failure of `call`, which would have locked so many bytes, where that is known.
     pub(crate) fn of(call: &'static str, error: io::Error, bytes: Option<usize>) -> Self {
         let limit = locked_limit();
         // Of queues the kernel says the same when the device has no more.
@@ -86,10 +86,11 @@ impl Error {
     }
 }
 
-/// Bytes below which a limit of locked memory is likely to be what a queue was refused for.
+/// Bytes below which a limit of locked memory is the likely cause of a refused queue.
 const USUAL: u64 = 64 << 20;
 
-/// The bytes of memory that this process may lock; `None` without a limit, or with the right to go beyond.
+/// Returns the bytes of memory that this process may lock; `None` without a limit, or with the
+/// right to go beyond.
 fn locked_limit() -> Option<u64> {
     if may_lock_all() {
         return None;
@@ -103,7 +104,8 @@ fn locked_limit() -> Option<u64> {
     (limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
-/// Whether no limit of locked memory holds for this process (CAP_IPC_LOCK: capabilities(7), proc(5)).
+/// Returns whether no limit of locked memory holds for this process (CAP_IPC_LOCK: capabilities(7),
+/// proc(5)).
 fn may_lock_all() -> bool {
     const IPC_LOCK: u64 = 1 << 14;
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -44,7 +44,8 @@ pub trait Guard: sealed::Sealed {
     /// As [`Guard::enter`], which was true.
     unsafe fn leave(queues: *const Queue, queue: &Queue, blocks: u16);
 
-    /// Calls `store` with the half of the register that is to be written next; it sends what it stores on its way.
+    /// Calls `store` with the half of the register that is to be written next; it sends the stored
+    /// bytes on their way.
     ///
     /// # Safety
     /// The slot is the queue's, in a lane of this guard that was entered.

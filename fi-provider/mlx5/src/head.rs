@@ -27,13 +27,13 @@ use std::ptr::NonNull;
 pub struct Slot(Cell<*mut u8>);
 
 impl Slot {
-    /// The half of a register of the lane's own that is to be written next.
+    /// Returns the half of a register of the lane's own that is to be written next.
     #[inline(always)]
     pub(crate) fn half(&self) -> &Cell<*mut u8> {
         &self.0
     }
 
-    /// The register, which others ring as well.
+    /// Returns the register, which others ring as well.
     #[inline(always)]
     pub(crate) fn register(&self) -> *const Register {
         self.0.get().cast()
@@ -53,11 +53,11 @@ pub(crate) struct Head {
     first: Slot,
     /// Taken by a thread that uses a lane of several.
     pub(crate) lock: Lock,
-    /// The data segment of atomics whose result nobody wants, as it lies in an entry.
+    /// The data segment of atomics whose result is not wanted, as it lies in an entry.
     pub(crate) discard: [u64; 2],
 }
 
-/// The slot `number` of the lane whose queues these are.
+/// Returns the slot `number` of the lane whose queues these are.
 ///
 /// # Safety
 /// The queues are a live [`Body`]'s, which has such a slot.
@@ -71,7 +71,7 @@ pub(crate) unsafe fn slot<'a>(queues: *const Queue, number: u8) -> &'a Slot {
     }
 }
 
-/// The head in front of these queues.
+/// Returns the head in front of these queues.
 ///
 /// # Safety
 /// The queues are a live [`Body`]'s.
@@ -91,8 +91,9 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// These queues, which ring the registers that `slots` leads to: halves, or [`Register`]s. A queue's `register` is the number of
-    /// its slot, counted downwards from [`FIRST`].
+    /// Makes the body of these queues, which ring the registers that `slots` leads to: halves, or
+    /// [`Register`]s. A queue's `register` is the number of its slot, counted downwards from
+    /// [`FIRST`].
     pub(crate) fn new(queues: Vec<Queue>, slots: &[*mut u8], discard: [u64; 2]) -> Self {
         assert!(
             slots.len() <= SLOTS,
@@ -101,7 +102,8 @@ impl Body {
         let before = size_of::<Slot>() * slots.len().saturating_sub(1);
         let before = before.next_multiple_of(align_of::<Head>());
         let len = before + size_of::<Head>() + size_of_val(queues.as_slice());
-        // Two lines, because processors fetch them in pairs: what other lanes write lies on others.
+        // Two lines, because processors fetch them in pairs: the words that other lanes write lie
+        // on others.
         let layout = Layout::from_size_align(len, 2 * align_of::<Head>()).expect("a size");
         // SAFETY: the length is that of a head at least.
         let memory = unsafe { alloc(layout) };
@@ -134,32 +136,32 @@ impl Body {
         }
     }
 
-    /// The head.
+    /// Returns the head.
     #[inline(always)]
     pub(crate) fn head(&self) -> &Head {
         // SAFETY: the queues are this one's.
         unsafe { head(self.queues.as_ptr()) }
     }
 
-    /// How many queues there are.
+    /// Returns the number of queues.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Where a queue lies.
+    /// Returns the address of a queue.
     pub(crate) fn place(&self, at: usize) -> *mut Queue {
         assert!(at < self.count);
         // SAFETY: inside the allocation.
         unsafe { self.queues.as_ptr().add(at) }
     }
 
-    /// Whether a queue is there: for a thread that holds the lane, where queues come later.
+    /// Returns whether a queue is there: for a thread that holds the lane, where queues come later.
     pub(crate) fn is_there(&self, at: usize) -> bool {
         // SAFETY: the queue is inside the allocation, and was written when that was made.
         unsafe { Queue::is_there(self.place(at)) }
     }
 
-    /// The slot of a queue's register.
+    /// Returns the slot of a queue's register.
     #[inline(always)]
     pub(crate) fn slot(&self, queue: &Queue) -> &Slot {
         // SAFETY: the queues are this one's, and have numbers of its slots.

@@ -2,11 +2,11 @@
 //! `fi-mlx5-defs`.
 //!
 //! * [`device`]: devices, registered memory, completion queues, queue pairs, and the contexts and
-//!   pages in which lanes are made; [`error`]: why not.
+//!   pages in which lanes are made; [`error`]: errors of their set-up.
 //! * [`policy`]: how much lanes share.
 //! * [`lane`]: send queues and their completions; [`route`], [`connection`], [`short`], [`direct`]
-//!   and [`message`]: posts in one step, [`local`]: what they take from here; [`receives`]: messages that come; [`apart`]: the steps of a
-//!   post, to be timed.
+//!   and [`message`]: posts in one step, [`local`]: the local memory that they name; [`receives`]:
+//!   messages that come; [`apart`]: the steps of a post, to be timed.
 
 pub mod apart;
 pub mod completion;

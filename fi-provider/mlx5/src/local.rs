@@ -13,21 +13,21 @@ pub struct LocalKey(u64);
 pub struct LocalWord(pub(crate) Unit);
 
 impl LocalKey {
-    /// That of memory which is registered under this key.
+    /// Makes the one of memory which is registered under this key.
     #[must_use]
     pub fn new(key: u32) -> Self {
         let [low, _] = Entry::data_words(0, size_of::<u64>() as u32, key);
         Self(low)
     }
 
-    /// The key.
+    /// Returns the key.
     #[inline(always)]
     #[must_use]
     pub fn key(self) -> u32 {
         u32::from_be((self.0 >> 32) as u32)
     }
 
-    /// The word at this address.
+    /// Returns the word at this address.
     #[inline(always)]
     #[must_use]
     pub fn word_at(self, address: u64) -> LocalWord {

@@ -24,8 +24,8 @@ use fi_mlx5_defs::wqe::{BASIC_BLOCK, INLINE, UNIT, blocks, inline_len};
 const WORD: usize = size_of::<u64>();
 
 impl Route {
-    /// The most bytes behind the word for [`Route::send`] on any lane: what fits into a BlueFlame
-    /// copy.
+    /// The most bytes behind the word for [`Route::send`] on any lane: as many as fit into a
+    /// BlueFlame copy.
     pub const MESSAGE: usize = HALF - UNIT * 2 - size_of::<Be32>() - WORD;
 
     /// The most bytes for [`Route::send_few`].

@@ -12,8 +12,9 @@ pub struct Policy {
     pub name: &'static str,
     /// Whether each lane opens the device for itself, and so has all of a context.
     pub own_context: bool,
-    /// Thread domains that are allocated for each lane, of which it uses the first. Two that follow each other share a page: with 1
-    /// two lanes share one, with 2 each has its own, and what is more serves spare queue pairs. With 0 the driver assigns registers.
+    /// Thread domains that are allocated for each lane, of which it uses the first. Two that follow
+    /// each other share a page: with 1 two lanes share one, with 2 each has its own, and further
+    /// ones serve spare queue pairs. With 0 the driver assigns registers.
     pub thread_domains: u32,
     /// Queue pairs and completion queues that are made for each one that is used; those beyond the first are spare.
     pub queues_per_lane: u32,
@@ -75,7 +76,7 @@ const MPI_THREADS: Policy = Policy {
     one_lane: true,
 };
 
-/// All policies, from the one whose lanes share least to the one whose lanes share all.
+/// All policies, from the one of least sharing among lanes to the one of most.
 pub static POLICIES: [Policy; 6] = [
     MPI_EVERYWHERE,
     TWICE_DYNAMIC,
@@ -85,17 +86,17 @@ pub static POLICIES: [Policy; 6] = [
     MPI_THREADS,
 ];
 
-/// The policy where nobody chooses one: dynamic, in which no lane touches what is another's.
+/// The policy where the user chooses none: dynamic, in which no lane touches another's objects.
 pub static DEFAULT: &Policy = &POLICIES[2];
 
 impl Policy {
-    /// The policy of this name.
+    /// Returns the policy of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         POLICIES.iter().find(|policy| policy.name == name)
     }
 
-    /// Whether lanes of one context may find themselves on the same register.
+    /// Returns whether lanes of one context may find themselves on the same register.
     #[must_use]
     pub const fn shares_registers(&self) -> bool {
         self.thread_domains == 0 && !self.own_context && !self.one_lane
@@ -125,7 +126,7 @@ impl Completions {
         }
     }
 
-    /// That of this name.
+    /// Returns the one of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|which| which.name() == name)

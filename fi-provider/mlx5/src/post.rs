@@ -19,8 +19,8 @@ use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::Opcode;
 use fi_mlx5_defs::wqe::INLINE;
 
-/// Keeps the compiler from making one of the ends of two paths: what they hold in registers would have to be moved to
-/// the same ones.
+/// Keeps the compiler from making one of the ends of two paths: the values that they hold in
+/// registers would have to be moved to the same ones.
 macro_rules! kept_apart {
     ($name:literal) => {
         // SAFETY: a comment of the assembler's.
@@ -160,8 +160,8 @@ pub(crate) unsafe fn enter<'a, G: Guard>(
     Some((queue, at?))
 }
 
-/// The queue, once it is entered: from there on it is this thread's. Returns `None` where the post
-/// has to decline.
+/// Returns the queue, once it is entered: from there on it is this thread's. Returns `None` where
+/// the post has to decline.
 ///
 /// # Safety
 /// The queue is one of `queues`, which are a live lane's of guard `G`.
@@ -278,7 +278,8 @@ pub(crate) unsafe fn ring_alone(slot: &Slot, record: *mut Be32, next: u16, entry
 /// of 4.
 const ONE_MORE: u64 = what(Opcode::Nop, 0, 3 ^ 4);
 
-/// [`Queue::place`] of the next block of the queue with this doorbell record, which holds its index as the device reads it.
+/// Returns [`Queue::place`] of the next block of the queue with this doorbell record, which holds
+/// its index as the device reads it.
 ///
 /// # Safety
 /// The record is mapped, and nobody else writes it.
@@ -289,14 +290,14 @@ pub(crate) unsafe fn next_place(record: *const Be32) -> u64 {
     u64::from(index.raw() >> 8)
 }
 
-/// The queue's control segment with these bits of its first word changed.
+/// Returns the queue's control segment with these bits of its first word changed.
 #[inline(always)]
 pub(crate) fn control(queue: &Queue, change: u64) -> Unit {
     let Control([first, second]) = queue.control.get();
     combine(unit(first, second), unit(change, 0))
 }
 
-/// The inline segment of two or three words.
+/// Returns the inline segment of two or three words.
 #[inline(always)]
 fn word_units<const N: usize>(words: [u64; N]) -> [Unit; 2] {
     const { assert!(N == 2 || N == 3) };
@@ -310,7 +311,7 @@ fn word_units<const N: usize>(words: [u64; N]) -> [Unit; 2] {
     [first, second]
 }
 
-/// The inline segment of one element of up to 16 bytes.
+/// Returns the inline segment of one element of up to 16 bytes.
 #[inline(always)]
 fn inline_units<T: Copy>(value: T) -> [Unit; 2] {
     const { assert!(size_of::<T>() <= 16) };
@@ -329,7 +330,8 @@ fn inline_units<T: Copy>(value: T) -> [Unit; 2] {
         return [twelve(count as u32, low); 2];
     }
     let first = unit(count | low << 32, low >> 32 | high << 32);
-    // Where one unit suffices, what fills up the block is of no account: the register gets whole blocks.
+    // Where one unit suffices, the bytes that fill up the block are of no account: the register
+    // gets whole blocks.
     let second = if size_of::<T>() > 12 {
         unit(high >> 32, 0)
     } else {

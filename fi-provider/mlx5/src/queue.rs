@@ -27,7 +27,8 @@ pub struct SendRing {
     pub max_inline: u32,
 }
 
-/// Where in the lane's queues a peer's is: 64 times the peer's index, as peers and queues take 64 bytes each.
+/// Offset of a peer's queue in the lane's queues: 64 times the peer's index, as peers and queues
+/// take 64 bytes each.
 pub type Place = usize;
 
 /// The words of a control segment, where they can be loaded as one.
@@ -41,7 +42,8 @@ pub(crate) struct Control(pub(crate) [u64; 2]);
 pub struct Queue {
     /// Blocks posted.
     pub(crate) producer: Cell<u16>,
-    /// Where the producer has to stop for the slow path: the next entry needs room, a completion, or a fence.
+    /// Block where the producer has to stop for the slow path: the next entry needs room, a
+    /// completion, or a fence.
     pub(crate) limit: Cell<u16>,
     /// Blocks that threads may still take before they compete for the lane's lock, where they count.
     pub(crate) depth: AtomicI32,
@@ -80,15 +82,16 @@ const HIGH: u32 = 32;
 /// The bit where the flags begin in the second word of a control segment.
 pub(crate) const FLAGS: u32 = 24;
 
-/// Opcode, modifier and length (in units) as they lie in the first eight bytes of a control segment.
+/// Returns opcode, modifier and length (in units) as they lie in the first eight bytes of a control
+/// segment.
 #[inline(always)]
 pub(crate) const fn what(opcode: Opcode, modifier: u8, units: usize) -> u64 {
     modifier as u64 | (opcode as u64) << 24 | (units as u64) << (HIGH + 24)
 }
 
 impl Queue {
-    /// The state of a queue that nothing was posted to yet, in which an element is written by entries of `units` units, and which rings
-    /// the register in this slot.
+    /// Returns the state of a queue that nothing was posted to yet, in which an element is written
+    /// by entries of `units` units, and which rings the register in this slot.
     pub(crate) fn new(ring: &SendRing, units: usize, register: u8) -> Self {
         let number = u64::from((ring.number << 8).to_be()) << HIGH;
         Self {
@@ -110,7 +113,8 @@ impl Queue {
         }
     }
 
-    /// A place for a queue that is not there yet: posts in line find no room in it. Its depth is 1.
+    /// Makes a place for a queue that is not there yet: posts in line find no room in it. Its depth
+    /// is 1.
     pub(crate) fn absent(register: u8) -> Self {
         let nowhere = SendRing {
             number: 0,
@@ -164,7 +168,7 @@ impl Queue {
         }
     }
 
-    /// Whether the queue at this place is there.
+    /// Returns whether the queue at this place is there.
     ///
     /// # Safety
     /// The place is that of a queue, and nobody has it arrive meanwhile.
@@ -173,32 +177,32 @@ impl Queue {
         !unsafe { (*place).base }.is_null()
     }
 
-    /// Blocks posted, not modulo anything.
+    /// Returns the number of blocks posted, not modulo anything.
     pub(crate) fn posted(&self) -> u64 {
         self.consumed.get() + u64::from(self.in_flight())
     }
 
-    /// The number of the queue pair.
+    /// Returns the number of the queue pair.
     #[inline(always)]
     pub(crate) fn number(&self) -> u32 {
         ((self.control.get().0[0] >> HIGH) as u32).swap_bytes() >> 8
     }
 
-    /// The number as [`Cqe::opcode_qpn`](fi_mlx5_defs::cqe::Cqe::opcode_qpn) has it, as it lies in
-    /// memory: behind a byte of another.
+    /// Returns the number as [`Cqe::opcode_qpn`](fi_mlx5_defs::cqe::Cqe::opcode_qpn) has it, as it
+    /// lies in memory: behind a byte of another.
     #[inline(always)]
     pub(crate) fn number_as_read(&self) -> u32 {
         // A control segment has it in front of a byte of another.
         ((self.control.get().0[0] >> HIGH) as u32) << 8
     }
 
-    /// An index where the first eight bytes of a control segment have it.
+    /// Returns an index where the first eight bytes of a control segment have it.
     #[inline(always)]
     pub(crate) fn place(index: u16) -> u64 {
         u64::from(index.to_be()) << 8
     }
 
-    /// The first eight bytes, as they lie in memory, of the entry at `index`.
+    /// Returns the first eight bytes, as they lie in memory, of the entry at `index`.
     pub(crate) fn head(&self, opcode: Opcode, modifier: u8, index: u16, units: usize) -> u64 {
         let number = u64::from((self.number() << 8).to_be()) << HIGH;
         number | Self::place(index) | what(opcode, modifier, units)
@@ -210,15 +214,17 @@ impl Queue {
         self.control.set(Control([head, u64::from(flags) << FLAGS]));
     }
 
-    /// The next block, if an entry of one block may be posted without looking: neither room nor a fence is due.
+    /// Returns the next block, if an entry of one block may be posted without looking: neither room
+    /// nor a fence is due.
     #[inline(always)]
     pub(crate) fn free_block(&self) -> Option<u16> {
         let at = self.producer.get();
         (at != self.limit.get()).then_some(at)
     }
 
-    /// The next of `blocks` blocks, if an entry of so many may be posted without looking, and they follow each other. Where the
-    /// queue is armed, all of the ring is free for its one entry.
+    /// Returns the next of `blocks` blocks, if an entry of so many may be posted without looking,
+    /// and they follow each other. Where the queue is armed, all of the ring is free for its one
+    /// entry.
     #[inline(always)]
     pub(crate) fn free_blocks(&self, blocks: u16) -> Option<u16> {
         let at = self.producer.get();
@@ -235,20 +241,20 @@ impl Queue {
         Some(at)
     }
 
-    /// Where the block at `index` lies.
+    /// Returns the address of the block at `index`.
     #[inline(always)]
     pub(crate) fn block(&self, index: u16) -> *mut u8 {
         let at = (u32::from(index) & self.mask) as usize * BASIC_BLOCK;
         self.base.wrapping_add(at)
     }
 
-    /// Blocks posted and not known to be done.
+    /// Returns the number of blocks posted and not known to be done.
     #[inline(always)]
     pub(crate) fn in_flight(&self) -> u32 {
         u32::from(self.producer.get().wrapping_sub(self.consumed.get() as u16))
     }
 
-    /// Whether everything that was posted is known to be done.
+    /// Returns whether all posted entries are known to be done.
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
         self.in_flight() == 0

@@ -31,7 +31,7 @@ pub struct ReceiveEntry {
     data: Data,
 }
 
-/// The bits of a completion's last byte that tell what it is.
+/// The bits of a completion's last byte that hold its opcode.
 const OPCODE: u8 = 0xf0;
 /// The device is told of entries that are passed when they are one of so many parts of all, and at
 /// most so many.
@@ -52,7 +52,7 @@ pub struct ReceiveRing {
 /// Registered memory of the buffers: that of entry `i` begins `i * bytes` behind `address`.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
-    /// Where the first begins, in the terms of the key.
+    /// Address of the first buffer, in the terms of the key.
     pub address: u64,
     /// Bytes of one.
     pub bytes: u32,
@@ -85,7 +85,7 @@ pub struct Peeked {
 }
 
 impl Peeked {
-    /// Whether the message came to such a queue.
+    /// Returns whether the message came to such a queue.
     #[inline(always)]
     #[must_use]
     pub fn is_to(&self, expected: Expected) -> bool {
@@ -101,7 +101,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// The queue pair of this number; `None` stands for any.
+    /// Makes the one of the queue pair of this number; `None` stands for any.
     #[must_use]
     pub fn queue(number: Option<u32>) -> Self {
         Self {
@@ -116,7 +116,8 @@ impl Expected {
 pub struct Failed {
     /// The queue pair, which is in the error state then, or the target.
     pub queue: u32,
-    /// Why ([`fi_mlx5_defs::opcode::Syndrome`]); 0 where the device told of no error.
+    /// Cause of the failure ([`fi_mlx5_defs::opcode::Syndrome`]); 0 where the device told of no
+    /// error.
     pub syndrome: u8,
     /// The entry that was used up for it, if any: it has to be given back, too.
     pub index: Option<u16>,
@@ -137,12 +138,12 @@ pub struct Receives {
     untold: Cell<*mut Cqe>,
     /// Bits that are 0 in the addresses behind a batch of completions, and at the end of the ring.
     batch: usize,
-    /// Which entries were taken from the device, and not given back yet.
+    /// Whether each entry was taken from the device, and not given back yet.
     taken: Box<[Cell<bool>]>,
 }
 
 impl Receives {
-    /// The receives of a queue, each with its buffer. The device is given all but one.
+    /// Makes the receives of a queue, each with its buffer. The device is given all but one.
     ///
     /// # Safety
     /// * Both rings are mapped as long as this lives, and nobody else posts to the one or consumes
@@ -188,7 +189,7 @@ impl Receives {
         receives
     }
 
-    /// The number of entries, of which the device has one fewer at most.
+    /// Returns the number of entries, of which the device has one fewer at most.
     #[must_use]
     pub fn entries(&self) -> u32 {
         self.taken.len() as u32
@@ -211,7 +212,7 @@ impl Receives {
         Some(received)
     }
 
-    /// Whether the device has told of a message or a failure that was not taken yet.
+    /// Returns whether the device has told of a message or a failure that was not taken yet.
     #[inline(always)]
     #[must_use]
     pub fn is_ready(&self) -> bool {
@@ -219,8 +220,8 @@ impl Receives {
         self.completions.last() & 1 == self.completions.owner()
     }
 
-    /// Returns how many completions were taken so far, modulo 2^24: what
-    /// [`ReceiveQueue::arm`](crate::device::ReceiveQueue::arm) is told.
+    /// Returns the number of completions that were taken so far, modulo 2^24: the argument of
+    /// [`ReceiveQueue::arm`](crate::device::ReceiveQueue::arm).
     #[must_use]
     pub fn consumed(&self) -> u32 {
         self.settle();
@@ -260,7 +261,7 @@ impl Receives {
         })
     }
 
-    /// Returns what [`Receives::peek`] has just returned, of an entry of this index.
+    /// Returns the message that [`Receives::peek`] has just returned, of an entry of this index.
     ///
     /// # Safety
     /// It did, and nothing was taken or passed since.
@@ -291,7 +292,7 @@ impl Receives {
         }
     }
 
-    /// How many entries were passed that the device was not told of.
+    /// Returns the number of entries that were passed and that the device was not told of.
     #[inline(always)]
     fn untold(&self) -> u32 {
         let bytes = self.completions.place().addr() - self.untold.get().addr();
@@ -337,9 +338,10 @@ impl Receives {
         taken.is_some_and(|taken| !taken.replace(true))
     }
 
-    /// A receive of a shared queue completes with an error only where an entry was used up for it,
-    /// flushed ones included (rdma-core: mlx5_parse_cqe, mlx5_free_srq_wqe). Where the device tells
-    /// of an entry that it does not have, there is none to give back.
+    /// Returns the failure that a completion tells of. A receive of a shared queue completes with
+    /// an error only where an entry was used up for it, flushed ones included (rdma-core:
+    /// mlx5_parse_cqe, mlx5_free_srq_wqe). Where the device tells of an entry that it does not
+    /// have, there is none to give back.
     #[cold]
     fn failed(&self, cqe: &Cqe) -> Failed {
         let index = cqe.wqe_counter.get();
@@ -392,8 +394,8 @@ impl Receives {
     }
 }
 
-/// The bits that are 0 in the addresses behind a batch of completions, and at the end of the ring:
-/// none where the ring is not aligned to a batch.
+/// Returns the bits that are 0 in the addresses behind a batch of completions, and at the end of
+/// the ring: none where the ring is not aligned to a batch.
 fn batch(ring: &CompletionRing) -> usize {
     let many = (ring.entries / BATCHES).clamp(1, LARGEST) as usize;
     let bytes = many * size_of::<Cqe>();

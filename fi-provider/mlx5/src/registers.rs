@@ -1,7 +1,8 @@
 //! Doorbell registers that several lanes ring.
 //!
-//! A queue pair without a thread domain gets a register that the driver assigns, and others get the same one. Two copies into
-//! one register at a time would mix, so whoever rings it holds its lock, from the first store to the one that sends them on their way.
+//! A queue pair without a thread domain gets a register that the driver assigns, and others get the
+//! same one. Two copies into one register at a time would mix, so the thread that rings it holds
+//! its lock, from the first store to the one that sends them on their way.
 
 #![expect(unsafe_code, reason = "lanes of several threads reach a register")]
 
@@ -13,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Between the two halves of a BlueFlame register that posts alternate between.
 pub(crate) const HALF: usize = 256;
 
-/// The half of a doorbell register that is not `half`.
+/// Returns the half of a doorbell register that is not `half`.
 #[inline(always)]
 pub(crate) fn other_half(half: *mut u8) -> *mut u8 {
     half.map_addr(|addr| addr ^ HALF)
@@ -60,13 +61,13 @@ impl Register {
 pub struct Registers(Mutex<BTreeMap<usize, Arc<Register>>>);
 
 impl Registers {
-    /// None yet: lanes add theirs.
+    /// Makes an empty set: lanes add their registers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The one at this address.
+    /// Returns the register at this address.
     pub(crate) fn at(&self, address: *mut u8) -> Arc<Register> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let new = || Arc::new(Register::new(address));

@@ -9,8 +9,8 @@ use crate::unit::{Unit, before, lows, unit};
 use fi_mlx5_defs::endian::{Be32, Be64};
 use fi_mlx5_defs::wqe::CompactAddress;
 
-/// The same unit, in a vector register already: so the ends of two paths are not made one, in which
-/// it would get there.
+/// Gives the same unit, in a vector register already: so the ends of two paths are not made one, in
+/// which it would get there.
 macro_rules! in_vector {
     ($name:literal, $unit:expr) => {{
         #[cfg(target_arch = "x86_64")]
@@ -34,27 +34,27 @@ macro_rules! in_vector {
 pub struct Vector(pub(crate) [u64; 2]);
 
 impl Vector {
-    /// That of no peer: all zero bytes.
+    /// Returns the vector of no peer: all zero bytes.
     pub const fn nowhere() -> Self {
         Self([0; 2])
     }
 
-    /// That of DC target `number` at `lid`, which is entered with `key`.
+    /// Returns the vector of DC target `number` at `lid`, which is entered with `key`.
     pub fn new(key: u64, number: u32, lid: u16) -> Self {
         Self(bytemuck::cast(CompactAddress::dc(key, number, lid)))
     }
 
-    /// One of any words, for a table whose records are another transport's.
+    /// Makes a vector of any words, for a table of another transport's records.
     pub const fn of_words(words: [u64; 2]) -> Self {
         Self(words)
     }
 
-    /// Its words, as they lie in an entry.
+    /// Returns its words, as they lie in an entry.
     pub fn words(&self) -> [u64; 2] {
         self.0
     }
 
-    /// The key by which the DC target is entered.
+    /// Returns the key by which the DC target is entered.
     pub fn key(&self) -> u64 {
         let address: CompactAddress = bytemuck::cast(self.0);
         address.key.get()
@@ -67,13 +67,13 @@ impl Vector {
 pub struct Key(Unit);
 
 impl Key {
-    /// A key of one path.
+    /// Makes a key of one path.
     #[inline(always)]
     pub fn of_one(key: Be32) -> Self {
         Self(in_vector!("one", unit(key.raw().into(), 0)))
     }
 
-    /// A key of the other path.
+    /// Makes a key of the other path.
     #[inline(always)]
     pub fn of_other(key: Be32) -> Self {
         Self(in_vector!("other", unit(key.raw().into(), 0)))
@@ -98,19 +98,19 @@ impl RemoteKey {
 pub struct Segment(pub(crate) Unit);
 
 impl Segment {
-    /// Of this address, under this key.
+    /// Makes the segment of this address, under this key.
     #[inline(always)]
     pub fn new(address: u64, key: Be32) -> Self {
         Self(unit(Be64::new(address).raw(), key.raw().into()))
     }
 
-    /// The same, under a key that is read from memory into its place.
+    /// Makes the segment of this address, under a key that is read from memory into its place.
     #[inline(always)]
     pub fn to(address: u64, key: &RemoteKey) -> Self {
         Self(before(Be64::new(address).raw(), &key.0))
     }
 
-    /// The same, under a key that one of several paths has made.
+    /// Makes the segment of this address, under a key that one of several paths has made.
     #[inline(always)]
     pub fn under(address: u64, key: Key) -> Self {
         Self(lows(unit(Be64::new(address).raw(), 0), key.0))

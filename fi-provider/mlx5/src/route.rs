@@ -27,17 +27,18 @@ pub struct Route {
     pub(crate) initiators: bool,
     /// Whether they are posted in line by a connected queue for each peer.
     pub(crate) connected: bool,
-    /// The same, in a function of their own, on registers that other lanes ring as well.
+    /// Whether elements are posted so in a function of its own, on registers that other lanes ring
+    /// as well.
     pub(crate) initiators_on_register: bool,
     pub(crate) connected_on_register: bool,
-    /// Which way it is, each by a comparison of its own.
+    /// Whether the way is this one, each by a comparison of its own.
     pub(crate) by_initiators: bool,
     pub(crate) by_connection: bool,
     pub(crate) way: Way,
     pub(crate) guard: Kind,
     /// Bytes that an entry may hold inline.
     pub(crate) most_inline: u16,
-    /// The same where `connected`, else 0.
+    /// Bytes that an entry may hold inline where `connected`, else 0.
     pub(crate) connected_inline: u16,
     /// The places of the initiators, of which there are a power of two.
     pub(crate) mask: Place,
@@ -46,7 +47,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// The route to the lane, for an endpoint; the lane must not move while it is used.
+    /// Returns the route to the lane, for an endpoint; the lane must not move while it is used.
     pub fn of(lane: &Lane) -> Self {
         let (way, guard) = (lane.way(), lane.guard());
         Self {
@@ -69,7 +70,7 @@ impl Route {
         }
     }
 
-    /// No route.
+    /// Returns no route.
     pub const fn none() -> Self {
         Self {
             initiators: false,
@@ -88,8 +89,8 @@ impl Route {
         }
     }
 
-    /// The same way, and nothing posted in line: for endpoints whose peers have other numbers than
-    /// the lane's.
+    /// Returns a route to the same lane, with no posts in line: for endpoints whose peers have
+    /// other numbers than the lane's.
     #[must_use]
     pub fn out_of_line(self) -> Self {
         Self {
@@ -100,7 +101,7 @@ impl Route {
         }
     }
 
-    /// The lane, if there is one.
+    /// Returns the lane, if there is one.
     ///
     /// # Safety
     /// The lane that the route was made of is alive.
@@ -110,20 +111,21 @@ impl Route {
         unsafe { self.lane.as_ref() }
     }
 
-    /// Whether posts are in line, or else there are only those of [`crate::short`] and of the lane.
+    /// Returns whether posts are in line, or else there are only those of [`crate::short`] and of
+    /// the lane.
     #[must_use]
     pub fn is_in_line(&self) -> bool {
         self.initiators || self.connected
     }
 
-    /// Whether several threads may use the lane.
+    /// Returns whether several threads may use the lane.
     #[inline(always)]
     #[must_use]
     pub fn is_shared(&self) -> bool {
         !matches!(self.guard, Kind::None | Kind::Alone | Kind::OnRegister)
     }
 
-    /// The queue of the initiator for the peer at `place`.
+    /// Returns the queue of the initiator for the peer at `place`.
     ///
     /// # Safety
     /// The route's lane is alive, and has initiators.
@@ -134,7 +136,7 @@ impl Route {
         unsafe { self.queues.byte_add(place & self.mask) }
     }
 
-    /// The queue that is connected with the peer at `place`.
+    /// Returns the queue that is connected with the peer at `place`.
     ///
     /// # Safety
     /// The route's lane is alive, and has a connected queue for each peer.
@@ -145,7 +147,7 @@ impl Route {
         unsafe { self.queues.byte_add(place) }
     }
 
-    /// The block that the next entry to the peer at `place` begins with, modulo 2^16.
+    /// Returns the block that the next entry to the peer at `place` begins with, modulo 2^16.
     ///
     /// # Safety
     /// The route's lane is alive and used by this thread alone; all its queues are of one kind, and
@@ -200,14 +202,14 @@ impl Route {
         posted.is_some()
     }
 
-    /// Whether posts are in line by a connected queue for each peer.
+    /// Returns whether posts are in line by a connected queue for each peer.
     #[must_use]
     pub fn is_connected_in_line(&self) -> bool {
         self.connected
     }
 
-    /// The connection with the peer at `place`; none where posts are not in line by connected
-    /// queues.
+    /// Returns the connection with the peer at `place`; none where posts are not in line by
+    /// connected queues.
     ///
     /// # Safety
     /// The route's lane is alive, and `place` is that of one of its peers.

@@ -1,6 +1,7 @@
-//! Posts of a few bytes that take no decision but what the lane is like: under each guard, from the caller's memory, of up to as many
-//! blocks as one BlueFlame copy holds. They are written where they stay, in the ring, and the register gets a copy of that; but for eight bytes, the
-//! commonest number, which are put together in registers as elements are.
+//! Posts of a few bytes that decide by the kind of the lane alone: under each guard, from the
+//! caller's memory, of up to as many blocks as one BlueFlame copy holds. They are written where
+//! they stay, in the ring, and the register gets a copy of that; but for eight bytes, the commonest
+//! number, which are put together in registers as elements are.
 //!
 //! They decline, as those in line do, where the queue has no room without looking, and at the end of the ring.
 
@@ -44,21 +45,22 @@ pub(crate) use guarded;
 pub struct There<'a> {
     /// The address there, and its key.
     pub segment: Segment,
-    /// How the peer is reached.
+    /// Address vector by which the peer is reached.
     pub vector: &'a Vector,
-    /// Where its queue is.
+    /// Place of the peer's queue.
     pub place: Place,
 }
 
 impl Route {
-    /// Which guard the lane has.
+    /// Returns which guard the lane has.
     #[inline(always)]
     #[must_use]
     pub fn guard(&self) -> Kind {
         self.guard
     }
 
-    /// As [`Route::inject`], on a lane that is guarded by its registers alone, and whose queues are of one kind; none where it is another.
+    /// Writes an element as [`Route::inject`] does, on a lane that is guarded by its registers
+    /// alone, with queues of one kind; returns `None` on another lane.
     ///
     /// # Safety
     /// As [`Route::inject_by`] with [`OnRegister`].
@@ -91,7 +93,7 @@ impl Route {
         Some(posted)
     }
 
-    /// As [`Route::inject`], on any lane whose queues are of one kind.
+    /// Writes an element as [`Route::inject`] does, on any lane with queues of one kind.
     ///
     /// # Safety
     /// The route's lane is alive, has the guard `G`, and is used as that is made for; the place is that of one of its peers.
@@ -114,7 +116,7 @@ impl Route {
         posted
     }
 
-    /// By an initiator.
+    /// Writes an element by an initiator.
     ///
     /// # Safety
     /// As [`Route::inject_by`]; the lane has initiators.
@@ -129,7 +131,7 @@ impl Route {
         }
     }
 
-    /// By a connected queue.
+    /// Writes an element by a connected queue.
     ///
     /// # Safety
     /// As [`Route::inject_by`]; the lane has a connected queue for each peer.
@@ -144,7 +146,8 @@ impl Route {
         }
     }
 
-    /// The queue for the peer at `place`, which is not entered yet, and whether it is an initiator.
+    /// Returns the queue for the peer at `place`, which is not entered yet, and whether it is an
+    /// initiator.
     #[inline(always)]
     pub(crate) unsafe fn queue_of(&self, place: Place) -> Option<(*const Queue, bool)> {
         // SAFETY: by contract of the callers; each way has such queues.
@@ -239,7 +242,8 @@ impl Route {
     /// The most bytes for [`Route::write_block`].
     pub const BLOCK: usize = BESIDE_VECTOR;
 
-    /// The most bytes for [`Route::write_guarded`] on any lane: what fits into a BlueFlame copy.
+    /// The most bytes for [`Route::write_guarded`] on any lane: as many as fit into a BlueFlame
+    /// copy.
     pub const SHORT: usize = HALF - UNIT * 3 - size_of::<Be32>();
 
     /// Writes the `len` bytes at `source`, if they fit into a BlueFlame copy and nothing has to be waited for. They may be changed
@@ -254,7 +258,7 @@ impl Route {
         unsafe { guarded!(self, [], write_by(source, len, there)) }
     }
 
-    /// As [`Route::write_guarded`], of 8 bytes.
+    /// Writes 8 bytes as [`Route::write_guarded`] does.
     ///
     /// # Safety
     /// As [`Route::write_block`], with so many bytes.
@@ -312,7 +316,7 @@ impl Route {
         }
     }
 
-    /// Writes what takes several blocks.
+    /// Writes bytes that take several blocks.
     ///
     /// # Safety
     /// As [`Route::write_by`], with the peer's queue.
@@ -372,7 +376,8 @@ impl Route {
     }
 }
 
-/// Writes what comes before the payload of an entry: its control segment, in one for an initiator the address vector, and the remote address.
+/// Writes the units before the payload of an entry: its control segment, in one for an initiator
+/// the address vector, and the remote address.
 ///
 /// # Safety
 /// From `first` on there is room for so many units.
@@ -391,7 +396,7 @@ pub(crate) unsafe fn begin(first: *mut Unit, control: Unit, there: There<'_>, is
     }
 }
 
-/// Writes what fits into one unit, behind an address vector where there is one.
+/// Writes bytes that fit into one unit, behind an address vector where there is one.
 ///
 /// # Safety
 /// The queue is one of `queues`, which are a live lane's of guard `G`; it is an
@@ -429,7 +434,7 @@ unsafe fn write_one<G: Guard>(
         } else {
             block.add(1).write(there);
             put_inline(block.add(2).cast(), source, len);
-            // The register gets whole blocks; what fills up this one is of no account.
+            // The register gets whole blocks; the bytes that fill up this one are of no account.
             let data = block.add(2).read();
             let entry = [control, there, data, data];
             finish::<G>(queues, queue, record, at, 1, |half| {

@@ -13,7 +13,7 @@ pub(crate) type Unit = core::arch::x86_64::__m128i;
 #[repr(C, align(16))]
 pub(crate) struct Unit([u64; 2]);
 
-/// A unit of two words as they lie in memory.
+/// Returns a unit of two words as they lie in memory.
 #[inline(always)]
 pub(crate) fn unit(low: u64, high: u64) -> Unit {
     #[cfg(target_arch = "x86_64")]
@@ -25,7 +25,7 @@ pub(crate) fn unit(low: u64, high: u64) -> Unit {
     Unit([low, high])
 }
 
-/// The unit of four bytes and eight behind them; zeros fill it up.
+/// Returns the unit of four bytes and eight behind them; zeros fill it up.
 #[inline(always)]
 pub(crate) fn twelve(first: u32, behind: u64) -> Unit {
     #[cfg(target_arch = "x86_64")]
@@ -39,7 +39,7 @@ pub(crate) fn twelve(first: u32, behind: u64) -> Unit {
     unit(u64::from(first) | behind << 32, behind >> 32)
 }
 
-/// The unit of a word and another behind it, which one instruction reads into its place.
+/// Returns the unit of a word and another behind it, which one instruction reads into its place.
 #[inline(always)]
 pub(crate) fn before(low: u64, high: &u64) -> Unit {
     #[cfg(target_arch = "x86_64")]
@@ -55,7 +55,7 @@ pub(crate) fn before(low: u64, high: &u64) -> Unit {
     unit(low, *high)
 }
 
-/// The exclusive or of two units.
+/// Returns the exclusive or of two units.
 #[inline(always)]
 pub(crate) fn combine(one: Unit, other: Unit) -> Unit {
     #[cfg(target_arch = "x86_64")]
@@ -67,7 +67,7 @@ pub(crate) fn combine(one: Unit, other: Unit) -> Unit {
     Unit([one.0[0] ^ other.0[0], one.0[1] ^ other.0[1]])
 }
 
-/// The lower words of two units.
+/// Returns the lower words of two units.
 #[inline(always)]
 pub(crate) fn lows(one: Unit, other: Unit) -> Unit {
     #[cfg(target_arch = "x86_64")]
@@ -79,7 +79,8 @@ pub(crate) fn lows(one: Unit, other: Unit) -> Unit {
     Unit([one.0[0], other.0[0]])
 }
 
-/// The same unit, computed here and not later: so what it is made of need not be kept in registers.
+/// Returns the same unit, computed here and not later: so its operands need not be kept in
+/// registers.
 #[inline(always)]
 pub(crate) fn now(unit: Unit) -> Unit {
     #[cfg(target_arch = "x86_64")]
@@ -95,7 +96,7 @@ pub(crate) fn now(unit: Unit) -> Unit {
     unit
 }
 
-/// The same place, computed here and not later: in one register.
+/// Returns the same place, computed here and not later: in one register.
 #[expect(
     clippy::pointers_in_nomem_asm_block,
     reason = "nothing is read or written there"
@@ -146,7 +147,7 @@ pub(crate) fn receive_before_record() {
     entry_before_record();
 }
 
-/// Orders what is read of memory that a device has written behind the read that told of it.
+/// Orders reads of memory that a device has written behind the read that told of it.
 #[inline(always)]
 pub(crate) fn after_device() {
     // ORDERING: pairs with the device's writes: a completion's owner last, and data before the completion. Loads of x86-64
@@ -167,7 +168,8 @@ pub(crate) fn record_before_register() {
     write_combining_fence();
 }
 
-/// Sends what was stored to a register on its way, before anything stored later (rdma-core: mmio_flush_writes).
+/// Sends the bytes that were stored to a register on their way, before anything stored later
+/// (rdma-core: mmio_flush_writes).
 #[inline(always)]
 pub(crate) fn flush_register() {
     write_combining_fence();

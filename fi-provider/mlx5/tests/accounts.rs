@@ -103,7 +103,8 @@ fn seen() -> Seen {
     seen
 }
 
-/// The pool's account of up to [`LANES`] lanes is `expected`, and the device sees the same contexts and pages.
+/// Checks that the pool's account of up to [`LANES`] lanes is `expected`, and that the device sees
+/// the same contexts and pages.
 fn grows(policy: &'static Policy, regime: Regime, expected: impl Fn(u32) -> [u32; 5]) {
     let device = Device::open(None).expect("a device");
     assert_eq!(device.regime(), regime);
@@ -146,7 +147,7 @@ fn grows(policy: &'static Policy, regime: Regime, expected: impl Fn(u32) -> [u32
     drop(again);
 }
 
-/// As `grows`, of every policy.
+/// Does `grows` for every policy.
 fn all_grow(regime: Regime, expected: fn(&Policy, u32) -> [u32; 5]) {
     for policy in &POLICIES {
         grows(policy, regime, |lanes| expected(policy, lanes));
@@ -174,7 +175,8 @@ fn sixteen_lanes_take_what_the_papers_figures_show() {
     assert_eq!(at_16.map(|it| it[2]), [16, 32, 16, 16, 16, 1]);
 }
 
-/// Where libmlx5 asks for pages there is one in the beginning, and none for queue pairs that do not come.
+/// Returns the account where libmlx5 asks for pages: there is one in the beginning, and none for
+/// queue pairs that do not come.
 fn of_the_library(policy: &Policy, lanes: u32) -> [u32; 5] {
     // Four registers for a queue pair each, then a page for each until twelve are there to be shared.
     let plain = |pairs: u32| match pairs {
@@ -241,7 +243,7 @@ fn variables_of_libmlx5_are_honoured() {
     }
 }
 
-/// Lanes that have pages or registers of their own have them, as the device sees it.
+/// Checks that lanes that have pages or registers of their own have them, as the device sees it.
 fn registers() {
     for policy in &POLICIES {
         let device = Device::open(None).expect("a device");
@@ -314,7 +316,7 @@ fn completion_queues_are_shared_by_the_lanes_of_a_context() {
     );
 }
 
-/// Where pages run out lanes have less, and say so.
+/// Checks that lanes have less where pages run out, and say so.
 fn few_pages() {
     let device = Device::open(None).expect("a device");
     let policy = Policy::named("dynamic").expect("a policy");

@@ -72,13 +72,13 @@ impl End {
         }
     }
 
-    /// Whether nothing comes within some time.
+    /// Returns whether nothing comes within some time.
     fn is_silent(&mut self) -> bool {
         std::thread::sleep(Duration::from_millis(20));
         self.look().is_none()
     }
 
-    /// Whether an event comes within so many milliseconds.
+    /// Returns whether an event comes within so many milliseconds.
     fn has_event(&self, milliseconds: i32) -> bool {
         let mut poll = libc::pollfd {
             fd: self.datagrams.fd().as_raw_fd(),
@@ -254,7 +254,7 @@ fn closing() {
     // A message under way, and an event that nobody takes, keep nothing alive.
     datagrams.arm().expect("armed");
     assert!(datagrams.send(&own, b"to nobody").expect("sent"));
-    // SAFETY: the child drops what it has and ends, by calls that need no lock of another thread.
+    // SAFETY: the child drops its objects and ends, by calls that need no lock of another thread.
     let child = unsafe { libc::fork() };
     if child == 0 {
         drop(datagrams);

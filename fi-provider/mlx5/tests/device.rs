@@ -1,4 +1,5 @@
-//! Devices and what is made on them: without a device, and, as programs of the software device, with one.
+//! Devices and the objects on them: without a device, and, as programs of the software device, with
+//! one.
 //!
 //! The tests under `softhca run` are this program again. They need Debian's package
 //! `ibverbs-providers`.
@@ -315,7 +316,7 @@ impl World {
         Self::of(0x0123_4567_89ab_cdef)
     }
 
-    /// Of a process with this key.
+    /// Makes the world of a process with this key.
     fn of(key: u64) -> Self {
         let device = Device::open(None).expect("a device").with_key(key);
         let memory = Memory::new();
@@ -346,7 +347,8 @@ impl World {
         }
     }
 
-    /// A write, a read and a fetch-and-add on the memory of another world, `rounds` times; `entry` begins an entry.
+    /// Does a write, a read and a fetch-and-add on the memory of another world, `rounds` times;
+    /// `entry` begins an entry.
     fn operate(
         &self,
         other: &Self,
@@ -573,7 +575,7 @@ fn closing() {
         .connected(&domain, &completions, 4)
         .expect("a queue pair");
     let target = device.target(1).expect("a target");
-    // SAFETY: the child drops what it has and ends, by calls that need no lock of another thread.
+    // SAFETY: the child drops its objects and ends, by calls that need no lock of another thread.
     let child = unsafe { libc::fork() };
     if child == 0 {
         drop((pair, target, completions, domain, region, device));

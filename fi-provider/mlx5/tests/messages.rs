@@ -69,7 +69,7 @@ impl Memory {
         self.words[at].load(Ordering::Relaxed)
     }
 
-    /// The first `words` words, as a piece of a message.
+    /// Returns the first `words` words, as a piece of a message.
     fn piece(&self, words: usize) -> Local {
         Local {
             address: self.address(),
@@ -111,7 +111,7 @@ impl Receiver {
         }
     }
 
-    /// Word `at` of the message in buffer `index`.
+    /// Returns word `at` of the message in buffer `index`.
     fn word(&self, index: u16, at: usize) -> u64 {
         self.memory.word(usize::from(index) * WORDS + at)
     }
@@ -120,7 +120,7 @@ impl Receiver {
         wait("no message", || self.receives.next())
     }
 
-    /// Whether nothing has come, and nothing comes within some time.
+    /// Returns whether nothing has come, and nothing comes within some time.
     fn is_silent(&self) -> bool {
         std::thread::sleep(Duration::from_millis(30));
         self.receives.next().is_none()
@@ -219,12 +219,12 @@ fn peer(device: &Device, number: u32, key: u64) -> Peer {
 /// The key of the process that receives.
 const HOME: u64 = 77;
 
-/// A device that takes messages.
+/// Opens a device that takes messages.
 fn home() -> Device {
     Device::open(None).expect("a device").with_key(HOME)
 }
 
-/// A sender that is connected to this receiver, and the receiver's end.
+/// Makes a sender that is connected to this receiver, and the receiver's end.
 fn connected(home: &Device, receiver: &Receiver, key: u64) -> (Sender, QueuePair) {
     let domain = home.plain_domain();
     let completions = home.completion_queue(&domain, 4).expect("a queue");
@@ -241,7 +241,7 @@ fn connected(home: &Device, receiver: &Receiver, key: u64) -> (Sender, QueuePair
     (sender, end)
 }
 
-/// A sender that enters a target of this receiver.
+/// Makes a sender that enters a target of this receiver.
 fn entering(home: &Device, target: &Target, key: u64) -> Sender {
     let vector = Vector::new(DC_KEY, target.number(), home.features().lid);
     Sender::new(key, vector, |device, completions| {
@@ -283,8 +283,8 @@ fn in_order() {
 /// Messages of each sender.
 const MESSAGES: u64 = 600;
 
-/// All send, and all that comes is looked at: the sender's place and the message's number, and as
-/// many words more as the number says.
+/// Lets all send, and checks each message that comes: the sender's place and the message's number,
+/// and as many words more as the number says.
 fn exchange(receiver: &Receiver, senders: &[&Sender], ends: &[u32]) {
     let (mut sent, mut seen) = (vec![0; senders.len()], vec![0; senders.len()]);
     for sender in senders {
@@ -367,7 +367,7 @@ fn telling() {
     }
 }
 
-/// Whether the file is readable within this time.
+/// Returns whether the file is readable within this time.
 fn is_readable(file: &impl AsFd, limit: Duration) -> bool {
     let mut watch = libc::pollfd {
         fd: file.as_fd().as_raw_fd(),
@@ -398,7 +398,7 @@ fn waiting() {
             posted.push(sender.send_inline(&[number; 20]).expect("posted"));
             assert!(posted.len() < 100, "there is room for ever");
         }
-        // No more than three quarters of the ring, and no less than what one fewer would take.
+        // No more than three quarters of the ring, and no less than one fewer would take.
         assert!(posted.len() >= 8, "{}", posted.len());
         let arrived: Vec<_> = (0..3)
             .map(|_| receiver.next().expect("a message"))

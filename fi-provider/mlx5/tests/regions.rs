@@ -12,7 +12,7 @@ use softhca_again::Again;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Longer than what 32 bits count.
+/// Longer than 32 bits count.
 const LEN: usize = (4 << 30) + (1 << 20);
 
 /// The last word.

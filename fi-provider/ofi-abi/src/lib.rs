@@ -8,7 +8,7 @@
 //! long as in the newest version, as libfabric calls their later functions without a look at
 //! `size`.
 //!
-//! The names are libfabric's, and its manual pages say what each is.
+//! The names are libfabric's, and its manual pages describe each.
 
 #![expect(missing_docs, reason = "libfabric's manual pages describe each name")]
 
@@ -26,7 +26,7 @@ pub use objects::*;
 pub use operations::*;
 pub use trigger::*;
 
-/// The number of a version of the interface.
+/// Returns the number of a version of the interface.
 pub const fn fi_version(major: u32, minor: u32) -> u32 {
     major << 16 | minor
 }

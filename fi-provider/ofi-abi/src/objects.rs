@@ -1,4 +1,4 @@
-//! The objects: what applications hold pointers to. Each begins with its [`Fid`].
+//! The objects to which applications hold pointers. Each begins with its [`Fid`].
 
 use crate::info::{FiFabricAttr, FiInfo};
 use crate::operations::*;

@@ -21,7 +21,7 @@ const HEADERS: [&str; 11] = [
     "providers/fi_log.h",
 ];
 
-/// A program that prints a line for each number.
+/// Returns a program that prints a line for each number.
 fn program() -> String {
     let mut text = String::from("#include <stddef.h>\n#include <stdio.h>\n#include <sys/uio.h>\n");
     for header in HEADERS {

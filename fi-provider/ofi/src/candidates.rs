@@ -24,23 +24,23 @@ pub struct Candidate {
     pub fabric: String,
     /// Its domain: the interface or device.
     pub domain: String,
-    /// Why it will not do; none where it will.
+    /// Reason why it will not do; none where it will.
     pub refused: Option<String>,
 }
 
 impl Candidate {
-    /// Whether small elements of its writes may be seen half written.
+    /// Returns whether small elements of its writes may be seen half written.
     pub(crate) fn is_stream(&self) -> bool {
         let first = self.provider.split(';').next().unwrap_or_default();
         STREAMS.contains(&first)
     }
 
-    /// Its offer.
+    /// Returns its offer.
     pub(crate) fn info(&self) -> &FiInfo {
         self.info.get()
     }
 
-    /// Entries for a completion queue of one endpoint.
+    /// Returns the number of entries for a completion queue of one endpoint.
     pub(crate) fn queue_size(&self) -> usize {
         let info = self.info();
         // SAFETY: the attributes of an entry are there.
@@ -75,8 +75,8 @@ impl Drop for Info {
     }
 }
 
-/// All candidates in libfabric's order: the first that is not refused is the best; `provider` names
-/// the only one to ask, where it is given.
+/// Returns all candidates in libfabric's order: the first that is not refused is the best;
+/// `provider` names the only one to ask, where it is given.
 ///
 /// # Errors
 /// [`Error::NotLoaded`], [`Error::NoSymbol`], or that libfabric has no provider at all with
@@ -124,7 +124,7 @@ pub fn candidates(provider: Option<&str>) -> Result<Vec<Candidate>, Error> {
     Ok(all)
 }
 
-/// The best candidate.
+/// Returns the best candidate.
 ///
 /// # Errors
 /// As [`candidates`], and [`Error::NoProvider`] with the reason for each.
@@ -177,7 +177,7 @@ fn refusal(one: &Candidate) -> Option<&'static str> {
     None
 }
 
-/// The address that the candidate binds to, where it is an internet address.
+/// Returns the address that the candidate binds to, where it is an internet address.
 fn address_bytes(info: &FiInfo) -> Option<Vec<u8>> {
     let (start, len) = match info.addr_format {
         FI_SOCKADDR_IN => (4, 4),
@@ -212,8 +212,8 @@ fn six(bytes: &[u8]) -> Option<Ipv6Addr> {
     <[u8; 16]>::try_from(bytes).ok().map(Ipv6Addr::from)
 }
 
-/// The hints for fi_getinfo: messages and RMA between RDM endpoints; every mode of registration that a
-/// port can do.
+/// Returns the hints for fi_getinfo: messages and RMA between RDM endpoints; every mode of
+/// registration that a port can do.
 fn hints(library: &Library, provider: Option<&str>) -> Result<Info, Error> {
     let none = std::ptr::null();
     // SAFETY: null asks for an empty one.

@@ -4,7 +4,7 @@ use crate::library::Library;
 use std::ffi::c_int;
 use std::fmt::{self, Display};
 
-/// Why libfabric, or one of its objects, cannot be used.
+/// Reason why libfabric, or one of its objects, cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -63,7 +63,7 @@ pub enum Error {
     },
 }
 
-/// Why an operation failed: the numbers of its completion.
+/// Reason why an operation failed: the numbers of its completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The positive error number (fi_errno(3)).
@@ -73,7 +73,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Whether it means that the peer, or the way to it, is gone.
+    /// Returns whether it means that the peer, or the way to it, is gone.
     pub fn is_unreachable(&self) -> bool {
         matches!(
             self.errno,
@@ -97,7 +97,7 @@ impl Display for Failure {
     }
 }
 
-/// The words of libfabric for an error number.
+/// Returns the words of libfabric for an error number.
 pub(crate) fn reason(errno: i32) -> String {
     match Library::get() {
         Ok(library) => library.words(errno as c_int),
@@ -105,7 +105,7 @@ pub(crate) fn reason(errno: i32) -> String {
     }
 }
 
-/// `: a; b`, or nothing.
+/// Returns `: a; b`, or nothing.
 fn listed(seen: &[String]) -> String {
     match seen {
         [] => " (it lists none)".to_owned(),

@@ -32,14 +32,15 @@ enum Short {
 enum Looked {
     /// Nothing is under way, and the lock is given back.
     Quiet,
-    /// The same on a lane that threads share.
+    /// As `Quiet`, on a lane that threads share.
     QuietAndShared,
     /// There is more to do; the lock is still this thread's.
     More,
 }
 
 impl Lane {
-    /// As [`Port::write`](crate::Port::write), of as few bytes as the call takes over, at least one.
+    /// Writes as [`Port::write`](crate::Port::write), as few bytes as the call takes over, at least
+    /// one.
     ///
     /// # Safety
     /// As [`Port::write`](crate::Port::write); the lane's port is open.
@@ -63,7 +64,7 @@ impl Lane {
         true
     }
 
-    /// As [`Lane::try_write`], of 8 bytes.
+    /// Writes as [`Lane::try_write`], 8 bytes.
     ///
     /// # Safety
     /// As [`Lane::try_write`].
@@ -85,7 +86,7 @@ impl Lane {
         true
     }
 
-    /// As [`Lane::try_write`], and a single element of 4 or 8 bytes is seen whole.
+    /// Writes as [`Lane::try_write`]; a single element of 4 or 8 bytes is seen whole.
     ///
     /// # Safety
     /// As [`Lane::try_write`].
@@ -112,8 +113,8 @@ impl Lane {
         }
     }
 
-    /// As [`Lane::try_write_whole`], of the first `bytes` bytes of a word, 1, 2, 4 or 8, in a place
-    /// that is a multiple of them.
+    /// Writes as [`Lane::try_write_whole`] the first `bytes` bytes of a word, 1, 2, 4 or 8, in a
+    /// place that is a multiple of them.
     ///
     /// # Safety
     /// The lane's port is open.
@@ -203,8 +204,8 @@ impl Lane {
         true
     }
 
-    /// The same at an address in the region of this name, where the last request went there and no
-    /// quiet came behind it: by few instructions.
+    /// Does as [`Lane::try_swap`], at an address in the region of this name, where the last request
+    /// went there and no quiet came behind it: by few instructions.
     ///
     /// # Safety
     /// As [`Lane::try_swap`].
@@ -232,7 +233,7 @@ impl Lane {
         true
     }
 
-    /// As [`Port::update`](crate::Port::update).
+    /// Updates as [`Port::update`](crate::Port::update).
     ///
     /// # Safety
     /// The lane's port is open.
@@ -299,11 +300,11 @@ impl Lane {
         Some(operation)
     }
 
-    /// [`Port::quiet`](crate::Port::quiet) on the lane that `find` gives, and a full fence, where at
-    /// most one look is enough, and the lane is as most are: whether threads share it. Otherwise
-    /// gives the word back, of the caller.
+    /// Does [`Port::quiet`](crate::Port::quiet) on the lane that `find` gives, and a full fence,
+    /// where at most one look is enough and the lane is as most are. Returns whether threads share
+    /// the lane. Otherwise gives back the caller's word.
     ///
-    /// In line is what is needed for one write, whose completion the look finds.
+    /// In line are the instructions for one write, whose completion the look finds.
     ///
     /// # Errors
     /// The word.
@@ -355,7 +356,8 @@ impl Lane {
         }
     }
 
-    /// The same after a look, if one is needed, whatever is under way.
+    /// Goes on with [`Lane::try_quiet`] after a look, if one is needed, with any operations under
+    /// way.
     ///
     /// # Safety
     /// The shared part is the lane's, and this thread has its lock.
@@ -371,7 +373,8 @@ impl Lane {
         self.quiet_many(shared, state)
     }
 
-    /// The same where that is not nothing on a lane that is as most are.
+    /// Goes on with [`Lane::try_quiet`] where operations are under way, or the lane is not as most
+    /// are.
     #[cold]
     #[inline(never)]
     fn quiet_many(&self, shared: &Shared, mut state: Guard<'_, State>) -> Looked {
@@ -382,10 +385,11 @@ impl Lane {
         self.looked(state)
     }
 
-    /// The same after a look that has found anything else than one plain write of this lane.
+    /// Goes on with [`Lane::try_quiet`] after a look that has found anything else than one plain
+    /// write of this lane.
     ///
     /// # Safety
-    /// The state is that of the lane's port, whose queue has written what it has found.
+    /// The state is that of the lane's port, whose queue has written the entries that it has found.
     #[cold]
     #[inline(never)]
     unsafe fn quiet_rest(&self, mut state: Guard<'_, State>, read: isize) -> Looked {
@@ -424,7 +428,7 @@ impl Shared {
         };
     }
 
-    /// The word that was kept.
+    /// Returns the kept word.
     ///
     /// # Safety
     /// This thread has the lock, and such a word was kept since it took it.
@@ -515,7 +519,7 @@ impl Shared {
 }
 
 impl Short {
-    /// The arguments of a write.
+    /// Returns the arguments of a write.
     ///
     /// # Safety
     /// This thread has the lock that guards the structs.
@@ -530,7 +534,7 @@ impl Short {
         }
     }
 
-    /// The arguments of a send.
+    /// Returns the arguments of a send.
     ///
     /// # Safety
     /// As [`Short::transfer`].

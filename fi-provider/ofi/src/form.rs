@@ -88,7 +88,7 @@ unsafe impl Send for Forms {}
 unsafe impl Sync for Forms {}
 
 impl Forms {
-    /// Structs for calls on the endpoint, which point nowhere before [`Forms::bind`].
+    /// Makes structs for calls on the endpoint, which point nowhere before [`Forms::bind`].
     ///
     /// # Safety
     /// The endpoint is open.
@@ -136,7 +136,7 @@ impl Forms {
         }
     }
 
-    /// The structs.
+    /// Returns the structs.
     #[inline(always)]
     pub(crate) fn get(&self) -> *mut Form {
         self.0.get()
@@ -144,7 +144,7 @@ impl Forms {
 }
 
 impl Form {
-    /// The arguments of a transfer between own memory and a peer's.
+    /// Returns the arguments of a transfer between own memory and a peer's.
     #[inline(always)]
     pub(crate) fn transfer(
         &mut self,
@@ -159,7 +159,7 @@ impl Form {
         &raw const form.call
     }
 
-    /// The arguments of a send of the first words.
+    /// Returns the arguments of a send of the first words.
     #[inline(always)]
     pub(crate) fn message(
         &mut self,
@@ -213,7 +213,7 @@ impl Transfer {
 }
 
 impl Words {
-    /// A message that points nowhere before [`Words::bind`].
+    /// Makes a message that points nowhere before [`Words::bind`].
     fn new() -> Self {
         // SAFETY: zeros are valid structs of numbers and pointers.
         unsafe { std::mem::zeroed() }
@@ -235,7 +235,7 @@ impl Words {
 }
 
 impl Swap {
-    /// A message of process `own`, which points nowhere before [`Swap::bind`].
+    /// Makes a message of process `own`, which points nowhere before [`Swap::bind`].
     pub(crate) fn new(own: u32) -> Self {
         let [request, code, bytes, _, from @ ..] = message::swap_head(0, own).to_ne_bytes();
         Self {
@@ -270,7 +270,7 @@ impl Swap {
         }
     }
 
-    /// The key of the job.
+    /// Returns the key of the job.
     #[inline(always)]
     pub(crate) fn key(&self) -> u64 {
         u64::from_le(self.words[0])
@@ -293,7 +293,7 @@ impl Swap {
         self.call.addr = peer.into();
     }
 
-    /// The peer that it was sent to, whose number is the provider's.
+    /// Returns the peer that it was sent to, whose number is the provider's.
     pub(crate) fn peer(&self) -> u32 {
         self.call.addr as u32
     }
@@ -312,7 +312,7 @@ impl Swap {
         self.fill_again(value, place.address, bytes);
     }
 
-    /// The same in the region of before.
+    /// Does as [`Swap::fill`], in the region of before.
     #[inline(always)]
     pub(crate) fn fill_again(&mut self, value: u64, address: u64, bytes: usize) {
         self.head.bytes = bytes as u8;

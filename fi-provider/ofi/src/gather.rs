@@ -57,7 +57,7 @@ impl Gathers {
 }
 
 impl Lane {
-    /// Whether requests ask for no answers, as there is no quiet between them.
+    /// Returns whether requests ask for no answers, as there is no quiet between them.
     pub(crate) fn is_gathering(&self) -> bool {
         self.others().get() & GATHERING != 0
     }
@@ -83,8 +83,8 @@ impl Lane {
         }
     }
 
-    /// The message of the last gather, for one more request to the region of this name; none where its
-    /// name is another one, or where requests ask for answers.
+    /// Returns the message of the last gather, for one more request to the region of this name;
+    /// none where its name is another one, or where requests ask for answers.
     #[inline(always)]
     pub(crate) fn gather_again(&self, name: Name) -> Option<*mut Swap> {
         if self.gathers.last_name.get() != name {
@@ -94,8 +94,8 @@ impl Lane {
         Some(self.gathers.last_swap.get())
     }
 
-    /// The last gather, for one more request to this peer; none where it was to another one, where the
-    /// lane is not as most are, or where requests ask for answers.
+    /// Returns the last gather, for one more request to this peer; none where it was to another
+    /// one, where the lane is not as most are, or where requests ask for answers.
     pub(crate) fn gather_to(&self, peer: u32) -> Option<*mut Operation> {
         let last = self.gathers.last.get();
         if !self.is_gathering() || !self.is_plain() || last.is_null() {
@@ -125,7 +125,7 @@ impl Lane {
         }
     }
 
-    /// The gather for a request to this peer; none where the lane has too many others.
+    /// Returns the gather for a request to this peer; none where the lane has too many others.
     pub(crate) fn gather_for(
         &self,
         operations: &mut Operations,
@@ -146,7 +146,8 @@ impl Lane {
         Some(last)
     }
 
-    /// The peer's gather; that of a peer with nothing under way, or a new one, where it has none.
+    /// Returns the peer's gather; that of a peer with nothing under way, or a new one, where it has
+    /// none.
     fn find(&self, operations: &mut Operations, peer: u32) -> Option<*mut Operation> {
         // SAFETY: gathers lie in chunks, which stay; the port's lock guards them.
         unsafe {
@@ -184,7 +185,7 @@ impl Lane {
         }
     }
 
-    /// Whether peers are to be sent probes, which quiet waits for.
+    /// Returns whether peers are to be sent probes, which quiet waits for.
     pub(crate) fn is_behind(&self) -> bool {
         self.put_aside();
         // SAFETY: gathers lie in chunks, which stay; the port's lock guards them.
@@ -192,7 +193,7 @@ impl Lane {
         self.gathers.all().any(is_behind)
     }
 
-    /// Ends what is under way by a gather, with a failure.
+    /// Ends the operations under way by a gather, with a failure.
     #[cold]
     pub(crate) fn lose(&self, gather: *mut Operation, failure: Failure) {
         self.put_aside();

@@ -16,7 +16,8 @@ use std::time::Duration;
 /// Its time between looks where nothing wakes it.
 const PERIOD: Duration = Duration::from_micros(200);
 
-/// How long it leaves the queue to a thread of the program that sleeps on it: longer than that sleeps.
+/// Time for which it leaves the queue to a thread of the program that sleeps on it: longer than
+/// such a thread sleeps.
 const TRUST: Duration = Duration::from_millis(2);
 
 /// Its longest sleep where something does.
@@ -125,12 +126,12 @@ impl Serving {
     }
 }
 
-/// Whether the descriptor can be read.
+/// Returns whether the descriptor can be read.
 pub(crate) fn is_readable(descriptor: RawFd) -> bool {
     sleep(&[descriptor], Duration::ZERO)
 }
 
-/// Sleeps for so long, or until one of the descriptors can be read; whether one can.
+/// Sleeps for so long, or until one of the descriptors can be read. Returns whether one can.
 pub(crate) fn sleep(descriptors: &[RawFd], time: Duration) -> bool {
     let watch = |&fd: &RawFd| libc::pollfd {
         fd,

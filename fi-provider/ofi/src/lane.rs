@@ -71,7 +71,7 @@ unsafe impl Sync for Lane {}
 unsafe impl Send for Lane {}
 
 impl Lane {
-    /// A lane of the port, which threads share or one thread uses.
+    /// Makes a lane of the port, which threads share or one thread uses.
     pub fn new(port: &Port, is_shared: bool) -> Self {
         Self {
             shared: port.shared().into(),
@@ -88,7 +88,7 @@ impl Lane {
         }
     }
 
-    /// The port's part.
+    /// Returns the port's part.
     ///
     /// # Safety
     /// The port is open.
@@ -98,37 +98,37 @@ impl Lane {
         unsafe { self.shared.as_ref() }
     }
 
-    /// Whether nothing is under way.
+    /// Returns whether nothing is under way.
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
         let UnderWay { writes, others } = &self.under_way;
         writes.get() == 0 && others.get() & !MARKS == 0
     }
 
-    /// The operations under way: [`NOTHING`], [`ONE_WRITE`] or anything else.
+    /// Returns the operations under way: [`NOTHING`], [`ONE_WRITE`] or anything else.
     #[inline(always)]
     pub(crate) fn under_way(&self) -> u64 {
         // SAFETY: the two numbers are an aligned word, and under the port's lock nobody else uses them.
         unsafe { (&raw const self.under_way).cast::<u64>().read() }
     }
 
-    /// How many writes and reads are not complete.
+    /// Returns the number of writes and reads that are not complete.
     pub(crate) fn writes(&self) -> u32 {
         self.under_way.writes.get()
     }
 
-    /// Whether there are operations that a peer's processor executes, and has not answered.
+    /// Returns whether there are operations that a peer's processor executes, and has not answered.
     pub(crate) fn has_atomics(&self) -> bool {
         self.under_way.others.get() & !MARKS != 0
     }
 
-    /// How many these are, and the bits that posts set in line.
+    /// Returns the number of these operations, and the bits that posts set in line.
     #[inline(always)]
     pub(crate) fn others(&self) -> &Cell<u32> {
         &self.under_way.others
     }
 
-    /// Whether threads share the lane.
+    /// Returns whether threads share the lane.
     pub(crate) fn is_shared(&self) -> bool {
         self.under_way.others.get() & SHARED != 0
     }
@@ -171,7 +171,7 @@ impl Lane {
         self.gathers.hide();
     }
 
-    /// A free operation for a post in short; null where another function has to do it.
+    /// Returns a free operation for a post in short; null where another function has to do it.
     ///
     /// # Safety
     /// This thread has the port's lock.
@@ -185,14 +185,14 @@ impl Lane {
         taken
     }
 
-    /// Whether posts in short find free operations, if there are any: the lane is not fenced, and has
-    /// no failure.
+    /// Returns whether posts in short find free operations, if there are any: the lane is not
+    /// fenced, and has no failure.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.home.get() == READY
     }
 
-    /// A free operation; null where there is none.
+    /// Returns a free operation; null where there is none.
     pub(crate) fn take(&self) -> *mut Operation {
         let list = &self.free[self.home.get()];
         let taken = list.get();
@@ -229,13 +229,13 @@ impl Lane {
         list.set(operation);
     }
 
-    /// The first of the free operations; null where there is none.
+    /// Returns the first of the free operations; null where there is none.
     #[cfg(test)]
     pub(crate) fn first_free(&self) -> *const Operation {
         self.free[self.home.get()].get()
     }
 
-    /// Whether the operation is one of the lane's free ones.
+    /// Returns whether the operation is one of the lane's free ones.
     pub(crate) fn has_free(&self, operation: *const Operation) -> bool {
         let mut next = self.free[self.home.get()].get().cast_const();
         while !next.is_null() && next != operation {
@@ -268,7 +268,7 @@ impl Lane {
         }
     }
 
-    /// The first failure as an error.
+    /// Returns the first failure as an error.
     #[inline(always)]
     pub(crate) fn check(&self) -> Result<(), Failure> {
         match self.failure.get() {

@@ -43,7 +43,7 @@ pub(crate) struct Library {
 static LIBRARY: OnceLock<Library> = OnceLock::new();
 
 impl Library {
-    /// The library, opened with the first call that can.
+    /// Returns the library, opened with the first call that can.
     ///
     /// # Errors
     /// [`Error::NotLoaded`] or [`Error::NoSymbol`].
@@ -89,13 +89,14 @@ impl Library {
         })
     }
 
-    /// The version of the interface to ask for: the library's, or the newest that is known here.
+    /// Returns the version of the interface to ask for: the library's, or the newest that is known
+    /// here.
     pub(crate) fn api(&self) -> u32 {
         // SAFETY: it takes nothing, and may be called at any time.
         unsafe { (self.version)() }.min(NEWEST)
     }
 
-    /// The library's words for a positive error number.
+    /// Returns the library's words for a positive error number.
     pub(crate) fn words(&self, errno: c_int) -> String {
         // SAFETY: it takes any number, and gives a C string that stays, or null.
         unsafe { text((self.strerror)(errno)) }.unwrap_or_else(|| format!("error {errno}"))
@@ -117,7 +118,7 @@ impl Display for Version {
     }
 }
 
-/// The version of the system's libfabric.
+/// Returns the version of the system's libfabric.
 ///
 /// # Errors
 /// [`Error::NotLoaded`] or [`Error::NoSymbol`].
@@ -131,7 +132,7 @@ pub fn version() -> Result<Version, Error> {
     })
 }
 
-/// The text of a C string; none of a null pointer.
+/// Returns the text of a C string; none of a null pointer.
 ///
 /// # Safety
 /// `text` is null or a C string.

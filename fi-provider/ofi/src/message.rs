@@ -60,8 +60,8 @@ pub(crate) struct Answer {
 }
 
 impl Message {
-    /// The message as words of the wire, whose bytes are in their order there, and how many bytes
-    /// they are.
+    /// Returns the message as words of the wire, whose bytes are in their order there, and the
+    /// number of the bytes.
     #[inline(always)]
     pub(crate) fn encode(&self) -> ([u64; WORDS], usize) {
         let (words, count) = match self {
@@ -93,7 +93,7 @@ impl Message {
         (words.map(u64::to_le), size_of::<u64>() * count)
     }
 
-    /// The message that these bytes are; none where they are none.
+    /// Returns the message that these bytes are; none where they are none.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (head, rest) = bytes.split_first_chunk::<8>()?;
         let mut words = [0; 6];
@@ -133,7 +133,7 @@ impl Message {
     }
 }
 
-/// The first word of a request of process `from` to swap an element of `bytes` bytes.
+/// Returns the first word of a request of process `from` to swap an element of `bytes` bytes.
 pub(crate) fn swap_head(bytes: u8, from: u32) -> u64 {
     let request = Request {
         key: 0,
@@ -149,7 +149,7 @@ pub(crate) fn swap_head(bytes: u8, from: u32) -> u64 {
     head
 }
 
-/// The code and the operands of an operation.
+/// Returns the code and the operands of an operation.
 #[inline(always)]
 fn code(amo: Amo) -> (u8, [u64; 2]) {
     match amo {

@@ -22,7 +22,7 @@ const BATCH: usize = 16;
 /// The bytes of a line, to which buffers are rounded up.
 const LINE: usize = 64;
 
-/// How a messenger is opened.
+/// Options by which a messenger is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Wishes<'a> {
     /// The provider to take; the best where it is not given.
@@ -85,7 +85,7 @@ impl Buffer {
     }
 }
 
-/// Why a message was not sent.
+/// Reason why a message was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// There is no room now, or the way to the peer is not ready.
@@ -247,7 +247,7 @@ impl Messenger {
         self.events.borrow().is_empty() && self.objects.borrow().may_sleep()
     }
 
-    /// A free buffer for a message; none where too many are under way.
+    /// Returns a free buffer for a message; none where too many are under way.
     fn take_free(&self) -> Option<*mut Slot> {
         let free = self.free.borrow_mut().pop();
         free.or_else(|| {

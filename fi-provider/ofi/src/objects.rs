@@ -167,7 +167,7 @@ impl Objects {
         Ok(())
     }
 
-    /// The address of the endpoint.
+    /// Returns the address of the endpoint.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -267,7 +267,7 @@ impl Objects {
         })
     }
 
-    /// Whether a thread may sleep on the descriptor now (fi_trywait).
+    /// Returns whether a thread may sleep on the descriptor now (fi_trywait).
     pub(crate) fn may_sleep(&self) -> bool {
         // SAFETY: fabric and queue are open.
         unsafe {
@@ -296,7 +296,7 @@ impl Objects {
         checked(&self.provider, call, result)
     }
 
-    /// The failure of a call.
+    /// Returns the failure of a call.
     pub(crate) fn error(&self, call: &'static str, errno: i32) -> Error {
         Error::Call {
             provider: self.provider.clone(),

@@ -9,7 +9,7 @@ use std::cell::Cell;
 /// Operations of one chunk of memory.
 const CHUNK: usize = 64;
 
-/// How many a lane takes at a time.
+/// Number of operations that a lane takes at a time.
 const SHARE: usize = 16;
 
 /// The kind of an operation.
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     Read,
     /// A request to a peer's processor: ends with the answer.
     Atomic,
-    /// The same, to swap an element, for a write: its message is the operation's own.
+    /// A request to swap an element, for a write: its message is the operation's own.
     Swap,
     /// A buffer, for messages that come.
     Receive,
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The operation in a word, for messages.
+    /// Returns the operation in a word, for messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Plain | Self::Write | Self::Swap => "write",
@@ -80,19 +80,19 @@ pub(crate) struct Operation {
     peer: u32,
     /// Its lane; null for a receive.
     pub(crate) lane: *const Lane,
-    /// The same, but null for gathers, and for writes and reads that are not plain: whose completion it is that a
-    /// queue has, and that there is no more to do for it, is one comparison.
+    /// Its lane, but null for gathers, and for writes and reads that are not plain: one comparison
+    /// tells whose completion a queue has, and that there is no more to do for it.
     pub(crate) plain: *const Lane,
     /// The next one of a list of free ones.
     pub(crate) next: *mut Operation,
-    /// The name by which an answer finds it: how often it was used by atomic operations, and, in the
-    /// lower half, its place among all.
+    /// The name by which an answer finds it: the number of its uses by atomic operations, and, in
+    /// the lower half, its place among all.
     pub(crate) token: u64,
     /// The notice of the caller that waits; null where none waits for this operation alone.
     pub(crate) notice: *const Notice,
-    /// Where bytes go that are not there yet; null where there are none.
+    /// Address for bytes that are not there yet; null where there are none.
     pub(crate) dest: *mut u8,
-    /// How many; of a receive, the number of its buffer.
+    /// Number of those bytes; of a receive, the number of its buffer.
     pub(crate) len: usize,
     /// The piece of registered memory that it goes by.
     pub(crate) piece: Option<usize>,
@@ -107,7 +107,7 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// The peer.
+    /// Returns the peer.
     pub(crate) fn peer(&self) -> u32 {
         match self.kind() {
             Kind::Swap => self.swap.peer(),
@@ -168,7 +168,7 @@ pub(crate) struct Operations {
 unsafe impl Send for Operations {}
 
 impl Operations {
-    /// Operations of process `own`.
+    /// Makes the operations of process `own`.
     pub(crate) fn new(own: u32) -> Self {
         Self {
             chunks: Vec::new(),
@@ -190,7 +190,7 @@ impl Operations {
         }
     }
 
-    /// A free operation of no lane, which is used from now on.
+    /// Returns a free operation of no lane, which is used from now on.
     pub(crate) fn take(&mut self) -> *mut Operation {
         if self.free.is_null() {
             self.grow();
@@ -203,7 +203,7 @@ impl Operations {
         taken
     }
 
-    /// A free operation of the lane, which gets more where it has none.
+    /// Returns a free operation of the lane, which gets more where it has none.
     #[inline]
     pub(crate) fn take_for(&mut self, lane: &Lane) -> *mut Operation {
         let taken = lane.take();
@@ -213,7 +213,7 @@ impl Operations {
         taken
     }
 
-    /// The same for a lane that has none.
+    /// Gives operations to a lane that has none, and returns a free one.
     #[cold]
     #[inline(never)]
     fn supply(&mut self, lane: &Lane) -> *mut Operation {
@@ -263,7 +263,7 @@ impl Operations {
         self.free = operation;
     }
 
-    /// The operation with this name that waits for an answer, if there is one.
+    /// Returns the operation with this name that waits for an answer, if there is one.
     pub(crate) fn find(&mut self, token: u64) -> Option<*mut Operation> {
         let number = token as u32 as usize;
         let chunk = self.chunks.get_mut(number / CHUNK)?;
@@ -276,7 +276,7 @@ impl Operations {
         (operation.token == token && is_asked).then_some(operation)
     }
 
-    /// How many there are.
+    /// Returns the number of operations.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.chunks.len() * CHUNK

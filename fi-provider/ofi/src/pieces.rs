@@ -5,7 +5,7 @@ use crate::objects::{Objects, Registration};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-/// Bytes of a piece, and how many there are.
+/// Bytes of a piece, and the number of pieces.
 pub(crate) const PIECE: usize = 64 << 10;
 const COUNT: usize = 16;
 
@@ -37,7 +37,7 @@ impl Pieces {
         })
     }
 
-    /// A piece that nobody uses; none where all are in use.
+    /// Returns a piece that nobody uses; none where all are in use.
     pub(crate) fn take(&mut self) -> Option<usize> {
         self.free.pop()
     }
@@ -46,7 +46,7 @@ impl Pieces {
         self.free.push(piece);
     }
 
-    /// Where a piece lies.
+    /// Returns the address of a piece.
     pub(crate) fn at(&self, piece: usize) -> *mut u8 {
         self.memory[piece * PIECE..][..PIECE]
             .as_ptr()
@@ -54,7 +54,7 @@ impl Pieces {
             .cast()
     }
 
-    /// The descriptor for local accesses.
+    /// Returns the descriptor for local accesses.
     pub(crate) fn descriptor(&self) -> *mut c_void {
         let registration = self.registration.as_ref();
         registration.map_or(std::ptr::null_mut(), |one| one.descriptor)

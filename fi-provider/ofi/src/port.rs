@@ -34,24 +34,25 @@ use std::time::Duration;
 const VERSION: u8 = 3;
 const WITH_PORT: u8 = 4;
 
-/// How a port is opened.
+/// Configuration of a port.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The number of this process among its peers.
     pub number: u32,
     /// The provider to take; the best where it is not given.
     pub provider: Option<String>,
-    /// How long a thread that waits stays awake.
+    /// Time for which a waiting thread stays awake.
     pub patience: Patience,
-    /// How long the thread that serves peers leaves the queue to a program that looks at it itself.
+    /// Time for which the thread that serves peers leaves the queue to a program that looks at it
+    /// itself.
     pub leave: Duration,
     /// Whether local memory is registered even where the provider does not ask for it (FI_MR_LOCAL).
     pub registers_local: bool,
-    /// How hosts are watched, if they are.
+    /// Watch over hosts, if there is one.
     pub watch: Option<Watch>,
 }
 
-/// How a thread may rest that has found the completion queue empty.
+/// Possible rest of a thread that has found the completion queue empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
     /// Not at all: something has come.
@@ -62,9 +63,9 @@ pub(crate) enum Rest {
     ByTime,
 }
 
-/// How often in a row a descriptor may be readable beside an empty queue: writes by peers are data
-/// without completions, but libfabric 1.17's `net` leaves its descriptor readable from the first
-/// completion on (its fi_trywait takes nothing back).
+/// Number of times in a row that a descriptor may be readable beside an empty queue: writes by
+/// peers are data without completions, but libfabric 1.17's `net` leaves its descriptor readable
+/// from the first completion on (its fi_trywait takes nothing back).
 const BARREN: u32 = 64;
 
 /// A range of own memory as peers reach it.
@@ -95,7 +96,7 @@ pub(crate) struct Shared {
     pub(crate) looks: AtomicU32,
     /// Threads of the program that sleep on the queue: the next completion wakes them.
     pub(crate) sleepers: AtomicU32,
-    /// To sleep on; none where the provider has none.
+    /// Descriptor to sleep on; none where the provider has none.
     pub(crate) descriptor: Option<RawFd>,
     pub(crate) facts: Facts,
 }
@@ -123,7 +124,7 @@ pub(crate) struct Facts {
     pub(crate) leave: Duration,
 }
 
-/// How elements of 4 or 8 bytes, which have to be seen whole, go to a peer.
+/// Ways of elements of 4 or 8 bytes, which have to be seen whole, to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Elements {
@@ -131,7 +132,7 @@ pub(crate) enum Elements {
     Written,
     /// Over a stream of bytes: as messages, behind writes before them.
     Swapped,
-    /// The same, where the order has to be waited for.
+    /// As `Swapped`, where the order has to be waited for.
     Waited,
 }
 
@@ -150,7 +151,8 @@ pub(crate) struct State {
     pub(crate) batch: Batch,
     /// Answers that found no room.
     pub(crate) owed: VecDeque<(u32, crate::message::Answer)>,
-    /// How often in a row the descriptor could be read although the queue was empty, up to [`BARREN`].
+    /// Number of times in a row that the descriptor could be read although the queue was empty, up
+    /// to [`BARREN`].
     barren: u32,
     /// The watch over hosts: until all peers are known, and afterwards.
     ring: Option<Ring>,
@@ -167,8 +169,8 @@ pub(crate) struct Own {
 }
 
 impl Own {
-    /// The own address of `bytes` bytes at the key and the address that a peer gives; none outside
-    /// of the parts.
+    /// Returns the own address of `bytes` bytes at the key and the address that a peer gives; none
+    /// outside of the parts.
     pub(crate) fn place(&self, key: u64, address: u64, bytes: usize) -> Option<usize> {
         let mut parts = self.parts.iter();
         let (part, registration) = parts.find(|(_, one)| one.key == key)?;
@@ -177,7 +179,7 @@ impl Own {
         (end <= part.len()).then(|| part.start + offset)
     }
 
-    /// The descriptor of the part that has these bytes.
+    /// Returns the descriptor of the part that has these bytes.
     pub(crate) fn descriptor(&self, addr: usize, bytes: usize) -> Option<*mut c_void> {
         let has = |part: &Range<usize>| part.contains(&addr) && bytes <= part.end - addr;
         let found = self.parts.iter().find(|(part, _)| has(part))?;
@@ -262,7 +264,7 @@ impl Port {
         })
     }
 
-    /// The address of this process, for [`Port::insert`] of all peers.
+    /// Returns the address of this process, for [`Port::insert`] of all peers.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -279,7 +281,7 @@ impl Port {
         Ok(address)
     }
 
-    /// The keys of the own parts for peers, in the order in which they were given.
+    /// Returns the keys of the own parts for peers, in the order in which they were given.
     pub fn keys(&self) -> Vec<RemoteKey> {
         let state = self.shared.state.lock();
         let keys = state.own.parts.iter().map(|(_, one)| RemoteKey {
@@ -324,17 +326,18 @@ impl Port {
         Ok(())
     }
 
-    /// Whether elements of 4 or 8 bytes go as messages by posts in short ([`Lane::try_swap`]).
+    /// Returns whether elements of 4 or 8 bytes go as messages by posts in short
+    /// ([`Lane::try_swap`]).
     pub fn swaps_elements(&self) -> bool {
         self.shared.facts.elements == Elements::Swapped
     }
 
-    /// Whether an element of a write may be seen half written.
+    /// Returns whether an element of a write may be seen half written.
     pub fn is_stream(&self) -> bool {
         self.shared.facts.is_stream
     }
 
-    /// The peer whose operation failed first on this lane, and why.
+    /// Returns the peer whose operation failed first on this lane, and why.
     pub fn culprit(&self, lane: &Lane) -> Option<(u32, Failure)> {
         let _state = self.shared.state.lock();
         lane.failure.get()
@@ -356,7 +359,7 @@ impl Port {
         lane.forget_names();
     }
 
-    /// Takes what belongs to a lane that is not used any more, and on which nothing is under way.
+    /// Takes the operations of a lane that is not used any more, and on which nothing is under way.
     pub fn retire(&self, lane: &Lane) {
         self.lock().operations.retire(lane);
     }
@@ -483,8 +486,8 @@ impl Shared {
         posted
     }
 
-    /// The request for an atomic operation, as a call sends it, but for the provider's number of the
-    /// peer, for which the own one is taken.
+    /// Returns the request for an atomic operation, as a call sends it, but for the provider's
+    /// number of the peer, for which the own one is taken.
     ///
     /// # Safety
     /// This thread has the lock; the operation is the caller's, and the peer is one of the port's.
@@ -571,7 +574,8 @@ impl Facts {
     }
 }
 
-/// The provider, the key, the port for other hosts (0 where there is none) and the name of an address.
+/// Returns the provider, the key, the port for other hosts (0 where there is none) and the name of
+/// an address.
 fn decode(address: &[u8]) -> Option<(&[u8], u64, u16, &[u8])> {
     let (&[version, len], rest) = address.split_first_chunk::<2>()?;
     let (provider, rest) = rest.split_at_checked(len as usize)?;

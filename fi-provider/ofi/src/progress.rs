@@ -21,13 +21,13 @@ const BATCH: usize = 16;
 
 const _: () = assert!(ROOM > message::BYTES);
 
-/// Where the completion queue writes what it has.
+/// Memory for the entries that the completion queue writes.
 #[derive(Debug)]
 pub(crate) struct Batch {
     cq: *mut FidCq,
     read: unsafe extern "C" fn(*mut FidCq, *mut c_void, usize) -> isize,
-    /// How many entries a look in short takes: none while answers wait for room, so that it leaves
-    /// the queue to a look that sends them first.
+    /// Number of entries that a look in short takes: none while answers wait for room, so that it
+    /// leaves the queue to a look that sends them first.
     room: usize,
     entries: [UnsafeCell<FiCqMsgEntry>; BATCH],
 }
@@ -52,21 +52,21 @@ impl Batch {
         }
     }
 
-    /// Reads the queue; returns how many entries, or an error.
+    /// Reads the queue; returns the number of entries, or an error.
     #[inline(always)]
     fn read(&mut self) -> isize {
         // SAFETY: the queue is open, and there is room for so many entries of its format.
         unsafe { (self.read)(self.cq, self.entries().cast(), BATCH) }
     }
 
-    /// Reads the queue in short; returns how many entries, or an error.
+    /// Reads the queue in short; returns the number of entries, or an error.
     #[inline(always)]
     pub(crate) fn read_in_short(&mut self) -> isize {
         // SAFETY: the queue is open, and there is room for so many entries of its format.
         unsafe { (self.read)(self.cq, self.entries().cast(), self.room) }
     }
 
-    /// The operation of the first entry.
+    /// Returns the operation of the first entry.
     ///
     /// # Safety
     /// The queue has written it.
@@ -82,7 +82,7 @@ impl Batch {
     }
 }
 
-/// Whether an entry is of a plain write.
+/// Returns whether an entry is of a plain write.
 ///
 /// # Safety
 /// The queue has written the entry, whose context is an operation.
@@ -107,7 +107,7 @@ unsafe fn end_plain(entry: *const FiCqMsgEntry) {
     }
 }
 
-/// Whether the operation is one of its lane's free ones.
+/// Returns whether the operation is one of its lane's free ones.
 ///
 /// # Safety
 /// It lies in a chunk, and its lane, if it has one, is alive.
@@ -116,9 +116,9 @@ unsafe fn is_free(operation: *const Operation) -> bool {
     unsafe { (*operation).lane.as_ref() }.is_none_or(|lane| lane.has_free(operation))
 }
 
-/// Executes an atomic operation on an object of 4 or 8 bytes, and returns the old value. A swap is a
-/// write that may be anywhere: its bytes are copied where the object is not aligned. None for others
-/// there.
+/// Executes an atomic operation on an object of 4 or 8 bytes, and returns the old value. A swap is
+/// a write that may be anywhere: its bytes are copied where the object is not aligned. Returns none
+/// for others there.
 ///
 /// # Safety
 /// The object is mapped, and accessed by others as by this process alone.
@@ -215,7 +215,8 @@ impl State {
         }
     }
 
-    /// Takes completions, and does what they and messages ask for; whether there were any.
+    /// Takes completions, and does the work that they and messages ask for. Returns whether there
+    /// were any.
     #[inline(always)]
     pub(crate) fn progress(&mut self) -> bool {
         if !self.owed.is_empty() {
@@ -228,7 +229,7 @@ impl State {
         self.take(read)
     }
 
-    /// Takes what the last look has found; whether that was something.
+    /// Takes the entries that the last look has found; returns whether there were any.
     #[inline(never)]
     pub(crate) fn take(&mut self, read: isize) -> bool {
         let entry = self.batch.entries();

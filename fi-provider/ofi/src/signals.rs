@@ -11,7 +11,7 @@ const LAST: c_int = 31;
 pub(crate) struct Actions(Vec<Option<sigaction>>);
 
 impl Actions {
-    /// The actions as they are now.
+    /// Returns the actions as they are now.
     pub(crate) fn read() -> Self {
         Self((1..=LAST).map(read).collect())
     }

@@ -30,7 +30,7 @@ impl Place {
     }
 }
 
-/// How long the source of a write stays as it is.
+/// Time for which the source of a write stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Until the call returns.
@@ -39,7 +39,7 @@ pub enum Kept {
     UntilQuiet,
 }
 
-/// How often a call posts what finds no room.
+/// Number of times that a call posts an operation that finds no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tries {
     /// Once.
@@ -207,7 +207,7 @@ impl Port {
         notice.result().map(drop)
     }
 
-    /// As [`Port::read`], by parts, or of memory that has to be registered.
+    /// Reads as [`Port::read`], by parts, or of memory that has to be registered.
     ///
     /// # Safety
     /// As [`Port::read`].
@@ -282,8 +282,8 @@ impl Port {
         self.ask(&mut state, operation, place, bytes, amo)
     }
 
-    /// As [`Port::update`], and asks the peer for an answer of its own: for words between which there
-    /// is always a quiet, or a wait for the peer's.
+    /// Updates as [`Port::update`], and asks the peer for an answer of its own: for words between
+    /// which there is always a quiet, or a wait for the peer's.
     ///
     /// # Errors
     /// As [`Port::update`].
@@ -299,7 +299,7 @@ impl Port {
         self.ask(&mut state, operation, place, bytes, amo)
     }
 
-    /// As [`Port::update`]; returns the value that was there.
+    /// Updates as [`Port::update`]; returns the value that was there.
     ///
     /// # Errors
     /// As [`Port::update`].
@@ -316,7 +316,7 @@ impl Port {
         notice.result()
     }
 
-    /// As [`Port::update`]; the value that was there is at `dest` after quiet.
+    /// Updates as [`Port::update`]; the value that was there is at `dest` after quiet.
     ///
     /// # Errors
     /// As [`Port::update`].
@@ -377,7 +377,7 @@ impl Port {
         lane.check()
     }
 
-    /// Whether nothing is under way on the lane, after one look at the completion queue.
+    /// Returns whether nothing is under way on the lane, after one look at the completion queue.
     pub fn is_quiet(&self, lane: &Lane) -> bool {
         let mut state = self.lock();
         self.probe(&mut state, lane, Tries::Once);
@@ -425,7 +425,7 @@ impl Port {
         Ok(state)
     }
 
-    /// The descriptor of own memory; none where it has to go by a piece.
+    /// Returns the descriptor of own memory; none where it has to go by a piece.
     #[inline]
     fn descriptor(&self, state: &State, addr: usize, bytes: usize) -> Option<*mut c_void> {
         match state.own.descriptor(addr, bytes) {
@@ -534,7 +534,7 @@ impl Port {
 }
 
 impl State {
-    /// A new operation of the lane.
+    /// Returns a new operation of the lane.
     #[inline]
     pub(crate) fn begin(&mut self, kind: Kind, lane: &Lane, peer: u32) -> *mut Operation {
         if self.is_numbered {
@@ -574,14 +574,14 @@ impl State {
     }
 }
 
-/// Whether it is an element of 4 or 8 bytes, aligned: such a one has to be seen whole, as others wait
-/// for it. Over a stream of bytes its target's processor writes it.
+/// Returns whether it is an element of 4 or 8 bytes, aligned: such a one has to be seen whole, as
+/// others wait for it. Over a stream of bytes its target's processor writes it.
 #[inline]
 pub(crate) fn is_element(address: u64, bytes: usize) -> bool {
     matches!(bytes, 4 | 8) && address & (bytes as u64 - 1) == 0
 }
 
-/// The value of an element of 4 or 8 bytes.
+/// Returns the value of an element of 4 or 8 bytes.
 ///
 /// # Safety
 /// `source` holds the bytes.
@@ -596,7 +596,8 @@ pub(crate) unsafe fn element(source: *const u8, bytes: usize) -> u64 {
     }
 }
 
-/// The offsets and lengths of parts of at most `most` bytes; one of no bytes where there are none.
+/// Returns the offsets and lengths of parts of at most `most` bytes; one of no bytes where there
+/// are none.
 fn parts(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bytes)
         .step_by(most)

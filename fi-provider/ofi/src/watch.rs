@@ -20,12 +20,12 @@ const GREETING: usize = 16;
 /// Probes in the time of silence.
 const PROBES: u32 = 4;
 
-/// How hosts are watched.
+/// Parameters of the watch over hosts.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
-    /// How many processes there are.
+    /// Number of processes.
     pub peers: usize,
-    /// How long a host may be silent.
+    /// Longest time that a host may be silent.
     pub silence: Duration,
     /// Called in a thread of the port's own, with a process of the silent host and its address.
     pub tell: fn(u32, IpAddr),
@@ -56,7 +56,7 @@ pub(crate) struct Ring {
 
 impl Ring {
     /// Listens at the address of the endpoint called `name`, for process `own` with its number and
-    /// its key. None where the name is no internet address.
+    /// its key. Returns none where the name is no internet address.
     ///
     /// # Errors
     /// The system's.
@@ -77,7 +77,7 @@ impl Ring {
         }))
     }
 
-    /// The port that others connect to.
+    /// Returns the port that others connect to.
     pub(crate) fn port(&self) -> u16 {
         self.listener.local_addr().map_or(0, |local| local.port())
     }
@@ -103,7 +103,7 @@ impl Ring {
         }
     }
 
-    /// Whether `known` processes are all.
+    /// Returns whether `known` processes are all.
     pub(crate) fn is_whole(&self, known: usize) -> bool {
         known >= self.watch.peers
     }
@@ -274,7 +274,7 @@ impl Watched {
 }
 
 impl Link {
-    /// Reads a greeting, which tells the process; whether the connection goes on.
+    /// Reads a greeting, which tells the process. Returns whether the connection goes on.
     fn read(&mut self, key: u64) -> io::Result<bool> {
         let mut bytes = [0; GREETING];
         let count = match self.stream.read(&mut bytes) {
@@ -303,7 +303,7 @@ impl Link {
     }
 }
 
-/// Whether a connection ended by this because nothing came from the other host.
+/// Returns whether a connection ended by this because nothing came from the other host.
 fn is_silence(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -311,10 +311,11 @@ fn is_silence(error: &io::Error) -> bool {
     )
 }
 
-/// Whether nobody listens at the address in the name of an endpoint any more. `tcp;ofi_rxm` tells no
-/// error of a peer whose process has ended: it connects again and again, and has no room meanwhile.
+/// Returns whether nobody listens at the address in the name of an endpoint any more. `tcp;ofi_rxm`
+/// tells no error of a peer whose process has ended: it connects again and again, and has no room
+/// meanwhile.
 pub(crate) fn is_refused(name: &[u8]) -> bool {
-    /// How long a host may take that is there.
+    /// Longest time that a host may take that is there.
     const LIMIT: Duration = Duration::from_millis(100);
     let port = name
         .get(2..4)
@@ -326,7 +327,7 @@ pub(crate) fn is_refused(name: &[u8]) -> bool {
     tried.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused)
 }
 
-/// The address in the name of an endpoint, if that is a sockaddr_in or sockaddr_in6.
+/// Returns the address in the name of an endpoint, if that is a sockaddr_in or sockaddr_in6.
 fn internet_address(name: &[u8]) -> Option<IpAddr> {
     let (family, _) = name.split_first_chunk::<2>()?;
     match (i32::from(u16::from_ne_bytes(*family)), name.len()) {

@@ -1,4 +1,5 @@
-//! A port that has nothing to do takes no processor time, whatever its provider's descriptor says.
+//! A port that has nothing to do takes no processor time, for any state of its provider's
+//! descriptor.
 
 #![expect(unsafe_code, reason = "opens a port on own memory")]
 
@@ -9,7 +10,7 @@ use std::slice;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-/// How long a port is watched, and the processor time that it may take.
+/// Time for which a port is watched, and the processor time that it may take.
 const WATCHED: Duration = Duration::from_millis(500);
 const MOST: Duration = Duration::from_millis(125);
 
@@ -56,7 +57,7 @@ fn an_idle_port_sleeps() {
     }
 }
 
-/// The processor time of this process.
+/// Returns the processor time of this process.
 fn processor_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,

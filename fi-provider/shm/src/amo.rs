@@ -19,7 +19,7 @@ pub trait Word: Copy + PartialEq + Sealed {
     /// # Safety
     /// `at` must be aligned and mapped for writing.
     unsafe fn set(at: *mut Self, value: Self);
-    /// Writes `*at` and returns what was there, atomically.
+    /// Writes `*at` and returns the previous value, atomically.
     ///
     /// # Safety
     /// `at` must be aligned and mapped for writing.
@@ -66,7 +66,7 @@ macro_rules! integer_methods {
 integer_methods! {
     /// Adds, modulo 2^n.
     add(value);
-    /// Adds, modulo 2^n, and returns what was there.
+    /// Adds, modulo 2^n, and returns the previous value.
     fetch_add(value) -> Self;
     /// Bitwise and.
     and(value);
@@ -74,13 +74,13 @@ integer_methods! {
     or(value);
     /// Bitwise exclusive or.
     xor(value);
-    /// Bitwise and; returns what was there.
+    /// Bitwise and; returns the previous value.
     fetch_and(value) -> Self;
-    /// Bitwise or; returns what was there.
+    /// Bitwise or; returns the previous value.
     fetch_or(value) -> Self;
-    /// Bitwise exclusive or; returns what was there.
+    /// Bitwise exclusive or; returns the previous value.
     fetch_xor(value) -> Self;
-    /// Writes `value` where `cond` stands; returns what was there.
+    /// Writes `value` where `cond` stands; returns the previous value.
     compare_swap(cond, value) -> Self;
 }
 
@@ -218,7 +218,7 @@ pub enum Amo {
 }
 
 impl Amo {
-    /// The value of an object of eight bytes after the operation, where it was `before`.
+    /// Returns the value of an object of eight bytes after the operation, where it was `before`.
     pub fn apply(self, before: u64) -> u64 {
         match self {
             Self::Fetch => before,

@@ -2,8 +2,8 @@
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// How many have come, all times together; all zero bytes is the initial state. 64 bits: no job
-/// lasts until they wrap.
+/// Number of processes that have come, all times together; all zero bytes is the initial state. 64
+/// bits: no job lasts until they wrap.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Arrivals(AtomicU64);
@@ -34,7 +34,7 @@ impl Arrivals {
 }
 
 impl Arrival {
-    /// As [`Arrivals::reset`].
+    /// Does as [`Arrivals::reset`].
     pub fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
@@ -43,10 +43,12 @@ impl Arrival {
 /// The most processes whose order is told.
 pub const MOST: usize = 1024;
 
-/// Calls `f` for each of `count` processes, 2 at least, that has come before this one, `me`; what it has written before is visible
-/// then. So of each pair of processes it is called on one. All meet before they come again.
+/// Calls `f` for each of `count` processes, 2 at least, that has come before this one, `me`; its
+/// writes before are visible then. So of each pair of processes it is called on one. All meet
+/// before they come again.
 ///
-/// `of(i)` is what process `i` says; `pause` is called where one that has come has not said so yet.
+/// `of(i)` is the [`Arrival`] of process `i`; `pause` is called where one that has come has not
+/// said so yet.
 ///
 /// # Panics
 /// If `count` is over [`MOST`].
@@ -59,11 +61,12 @@ pub fn for_each_before<'a>(
     mut f: impl FnMut(usize),
 ) {
     assert!(count <= MOST);
-    // ORDERING: the next word, not the counter, tells of what was written; the counter only gives each its place.
+    // ORDERING: the next word, not the counter, tells of the writes; the counter only gives each
+    // its place.
     let number = arrivals.0.fetch_add(1, Ordering::Relaxed);
     let place = number % count as u64;
     let first = number - place;
-    // ORDERING: releases what this process has written to the load below, in those that come later.
+    // ORDERING: releases the writes of this process to the load below, in those that come later.
     of(me).0.store(number + 1, Ordering::Release);
     let mut seen = [0_u64; MOST / 64];
     let mut found = 0;
@@ -91,7 +94,7 @@ mod tests {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    /// Where counters of 31 and 32 bits end.
+    /// Numbers at which counters of 31 and 32 bits end.
     const ENDS: [u64; 2] = [1 << 31, 1 << 32];
 
     /// Lets `count` threads come `times` times behind the first `before` arrivals; the pairs that

@@ -27,7 +27,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The better algorithm for `processes` that share processors (`are_crowded`) or have one each.
+    /// Returns the better algorithm for `processes` that share processors (`are_crowded`) or have
+    /// one each.
     pub fn for_processes(processes: usize, are_crowded: bool) -> Self {
         if !are_crowded && processes <= 1 << ROUNDS {
             Self::Dissemination
@@ -85,7 +86,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// As [`Central::skip_to`].
+    /// Does as [`Central::skip_to`].
     pub fn skip_to(&self, epoch: u64) {
         self.flags.iter().for_each(|flag| flag.post(epoch));
     }

@@ -125,7 +125,8 @@ impl Bells {
         word <= self.last && unsafe { self.word(word) }.load(Ordering::Relaxed) != 0
     }
 
-    /// Where the first word is, for those who look by themselves whether [`Bells::is_rung`].
+    /// Returns the address of the first word, for callers that look by themselves whether
+    /// [`Bells::is_rung`].
     pub fn first(&self) -> *const AtomicU64 {
         // SAFETY: the first word is one of those that `new` was given, mapped and aligned to 8.
         unsafe { std::ptr::from_ref(self.word(0)) }
@@ -157,7 +158,7 @@ impl Bells {
     pub fn watch(&self, words: usize, request: u64) -> bool {
         // SAFETY: the word is the first of those that `new` was given, mapped and aligned to 8.
         let place = unsafe { &*self.request };
-        // ORDERING: who finds the watch below finds this number, or a later one.
+        // ORDERING: a sender that finds the watch below finds this number, or a later one.
         place.store(request, Ordering::Relaxed);
         let mut is_rung = false;
         for word in 0..words.min(self.words()) {
@@ -176,12 +177,12 @@ impl Bells {
         for word in 0..self.words() {
             // SAFETY: `word` is below the number of words.
             let word = unsafe { self.word(word) };
-            // ORDERING: continues the release sequences of those who have rung.
+            // ORDERING: continues the release sequences of the senders that have rung.
             word.fetch_and(!WATCH, Ordering::Relaxed);
         }
     }
 
-    /// The word of this number.
+    /// Returns the word of this number.
     ///
     /// # Safety
     /// There is such a word.

@@ -22,7 +22,7 @@ impl Memfd {
         self.lock(libc::F_SETLK, place).map(drop)
     }
 
-    /// Whether another process than this one has claimed `place`, and has not ended.
+    /// Returns whether another process than this one has claimed `place`, and has not ended.
     ///
     /// # Errors
     /// The error of fcntl(2), or that the program has closed the descriptor.
@@ -30,8 +30,8 @@ impl Memfd {
         Ok(self.holder(place)?.is_some())
     }
 
-    /// A descriptor (pidfd_open(2)) of the other process that has claimed `place`; none where it
-    /// has ended, or is in a PID namespace that this process does not see.
+    /// Returns a descriptor (pidfd_open(2)) of the other process that has claimed `place`; none
+    /// where it has ended, or is in a PID namespace that this process does not see.
     ///
     /// # Errors
     /// The error of fcntl(2) or pidfd_open(2), or that the program has closed the descriptor.
@@ -51,8 +51,8 @@ impl Memfd {
         Ok((self.holder(place)? == Some(pid)).then_some(process))
     }
 
-    /// The number of the other process that has claimed `place`, 0 if it has none in this PID
-    /// namespace.
+    /// Returns the number of the other process that has claimed `place`, 0 if it has none in this
+    /// PID namespace.
     fn holder(&self, place: u32) -> io::Result<Option<libc::pid_t>> {
         let found = self.lock(libc::F_GETLK, place)?;
         Ok((i32::from(found.l_type) != libc::F_UNLCK).then_some(found.l_pid))

@@ -15,8 +15,8 @@ use std::sync::atomic::{Ordering, compiler_fence};
 /// `source` must be mapped for reading and `dest` for writing for `bytes` bytes.
 #[inline(always)]
 pub unsafe fn copy(dest: *mut u8, source: *const u8, bytes: usize) {
-    // No instruction: whoever asks in a loop for what a peer writes gets a new answer each time, also where
-    // this is inlined into the loop.
+    // No instruction: a caller that reads in a loop the bytes that a peer writes gets a new answer
+    // each time, also where this is inlined into the loop.
     // ORDERING: of the compiler only; the program's own order of calls is kept.
     compiler_fence(Ordering::SeqCst);
     if bytes > 16 {
@@ -110,7 +110,7 @@ unsafe fn piece(dest: *mut u8, source: *const u8) {
 #[cfg(target_arch = "x86_64")]
 const STRING_FROM: usize = 2048;
 
-/// [`copy`] for more than 16 bytes.
+/// Does [`copy`] for more than 16 bytes.
 ///
 /// The C library's memcpy moves up to 2 KiB by vectors, whose halves, quarters and so on hold whole
 /// elements. From there on it may use `rep movsb`, which an interrupt can stop at any byte: readers
@@ -151,7 +151,7 @@ unsafe fn copy_string(mut dest: *mut u8, mut source: *const u8, bytes: usize) {
     macro_rules! piece {
         ($t:ty) => {
             if bytes & size_of::<$t>() != 0 {
-                // SAFETY: what is left of the ranges holds this piece.
+                // SAFETY: the rest of the ranges holds this piece.
                 unsafe {
                     let piece = source.cast::<$t>().read_unaligned();
                     dest.cast::<$t>().write_unaligned(piece);

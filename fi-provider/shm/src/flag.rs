@@ -31,7 +31,7 @@ impl std::ops::Deref for Flag {
 #[derive(Debug)]
 pub struct Word {
     value: AtomicU64,
-    /// Those who sleep now: they come and go, and are no more than there are threads.
+    /// Number of sleepers now: they come and go, and are no more than there are threads.
     sleepers: AtomicU32,
     #[cfg(loom)]
     kernel: model::Futex,
@@ -58,7 +58,7 @@ impl Word {
         self.value.load(Ordering::Acquire)
     }
 
-    /// Sets the value and wakes whoever sleeps on it.
+    /// Sets the value and wakes the threads that sleep on it.
     #[inline]
     pub fn post(&self, value: u64) {
         // ORDERING: the swap releases the poster's writes to `get` and `wait`. Sequentially consistent
@@ -102,7 +102,7 @@ impl Word {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// The half of the value that changes with every post: all that the kernel can look at.
+    /// Returns the half of the value that changes with every post: all that the kernel can look at.
     #[cfg(not(loom))]
     fn lower_half(&self) -> *const u32 {
         let half = if cfg!(target_endian = "little") { 0 } else { 1 };

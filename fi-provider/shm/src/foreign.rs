@@ -42,7 +42,7 @@ pub unsafe fn write(pid: i32, dest: u64, source: *const u8, bytes: usize) -> io:
 }
 
 /// A write to the memory of another process, by one call. It lies in memory during that: a caller
-/// that reads from it what it needs behind the call keeps no registers for that.
+/// that reads from it the values that it needs behind the call keeps no registers for them.
 #[derive(Clone, Copy, Debug)]
 pub struct Write {
     pid: i32,
@@ -51,7 +51,7 @@ pub struct Write {
 }
 
 impl Write {
-    /// That of so many bytes to the address `dest` of process `pid`.
+    /// Makes the write of so many bytes to the address `dest` of process `pid`.
     #[inline(always)]
     #[must_use]
     pub fn new(pid: i32, dest: u64, source: *const u8, bytes: usize) -> Self {
@@ -80,19 +80,19 @@ impl Write {
         copied.cast_unsigned() == self.local.iov_len
     }
 
-    /// The source.
+    /// Returns the source.
     #[must_use]
     pub fn source(&self) -> *const u8 {
         self.local.iov_base.cast_const().cast()
     }
 
-    /// The address in the other process.
+    /// Returns the address in the other process.
     #[must_use]
     pub fn dest(&self) -> u64 {
         self.remote.iov_base.addr() as u64
     }
 
-    /// The bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.local.iov_len

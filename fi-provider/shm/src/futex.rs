@@ -1,8 +1,8 @@
-//! Sleeping on a word of shared memory, and waking those who do (futex(2)).
+//! Sleeping on a word of shared memory, and waking the sleepers (futex(2)).
 //!
 //! Never private: the processes map the word at different addresses.
 
-/// How long a sleep lasts at most.
+/// Longest time that a sleep lasts.
 static LONGEST: libc::timespec = libc::timespec {
     tv_sec: 0,
     tv_nsec: 40_000_000,
@@ -26,7 +26,7 @@ pub unsafe fn sleep_while(word: *const u32, seen: u32) {
     }
 }
 
-/// Wakes all who sleep on the word.
+/// Wakes all sleepers on the word.
 ///
 /// # Safety
 /// As [`sleep_while`].

@@ -35,13 +35,13 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// The ticket in one word, for [`Ticket::parse`].
+    /// Returns the ticket in one word, for [`Ticket::parse`].
     pub fn to_text(&self) -> String {
         let token = u128::from_ne_bytes(self.token);
         format!("{:x}-{token:x}-{:x}", self.name, self.network)
     }
 
-    /// The ticket that `text` is of.
+    /// Returns the ticket that `text` is of.
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.splitn(3, '-');
         let number = |word: &str| u128::from_str_radix(word, 16).ok();
@@ -55,12 +55,12 @@ impl Ticket {
     /// Bytes of [`Ticket::to_bytes`].
     pub const BYTES: usize = 40;
 
-    /// The token that it shows.
+    /// Returns the token that it shows.
     pub fn token(&self) -> &[u8; 16] {
         &self.token
     }
 
-    /// The ticket for a message, the same on every machine.
+    /// Returns the ticket for a message, the same on every machine.
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[..16].copy_from_slice(&self.name.to_le_bytes());
@@ -69,7 +69,7 @@ impl Ticket {
         bytes
     }
 
-    /// The ticket that [`Ticket::to_bytes`] has made `bytes` of.
+    /// Returns the ticket that [`Ticket::to_bytes`] has made `bytes` of.
     pub fn of_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let (name, rest) = bytes.split_first_chunk().unwrap_or((&[0; 16], &[]));
         let (token, rest) = rest.split_first_chunk().unwrap_or((&[0; TOKEN], &[]));
@@ -162,7 +162,7 @@ impl Offer {
         Ok(Self { listener, ticket })
     }
 
-    /// The ticket by which a process takes the memory.
+    /// Returns the ticket by which a process takes the memory.
     pub fn ticket(&self) -> &Ticket {
         &self.ticket
     }
@@ -203,8 +203,8 @@ impl Offer {
         Ok(())
     }
 
-    /// The next connection, which has not shown a token yet; none where it is gone again, or another
-    /// user's.
+    /// Returns the next connection, which has not shown a token yet; none where it is gone again,
+    /// or another user's.
     ///
     /// # Errors
     /// The error of accept(2) or getsockopt(2).
@@ -223,8 +223,8 @@ impl Offer {
         }
     }
 
-    /// Gives the memory to a process that has spoken; whether it has shown the token and is there
-    /// to receive.
+    /// Gives the memory to a process that has spoken. Returns whether it has shown the token and is
+    /// there to receive.
     fn answer(&self, stream: &UnixStream, memory: &Memfd) -> io::Result<bool> {
         if !self.is_shown_by(stream) {
             return Ok(false);
@@ -236,7 +236,8 @@ impl Offer {
         }
     }
 
-    /// Whether the process at the other end of a connection that can be read has shown the token.
+    /// Returns whether the process at the other end of a connection that can be read has shown the
+    /// token.
     pub fn is_shown_by(&self, stream: &UnixStream) -> bool {
         let mut shown = [0; TOKEN];
         // SAFETY: recv writes at most the array's length, and the array outlives the call.
@@ -277,7 +278,7 @@ pub fn give(stream: &UnixStream, bytes: &[u8], memory: &Memfd) -> io::Result<()>
     }
 }
 
-/// A record for [`poll`]: of nothing where there is no descriptor.
+/// Returns a record for [`poll`]: of nothing where there is no descriptor.
 fn watch(fd: Option<BorrowedFd<'_>>) -> libc::pollfd {
     libc::pollfd {
         fd: fd.map_or(-1, |fd| fd.as_raw_fd()),
@@ -309,7 +310,7 @@ pub fn poll(watches: &mut [libc::pollfd], limit: Option<Duration>) -> io::Result
     }
 }
 
-/// The value of an option of the socket itself.
+/// Returns the value of an option of the socket itself.
 ///
 /// # Safety
 /// Any bytes are a `T`.
@@ -332,14 +333,14 @@ unsafe fn option<T>(socket: &impl AsRawFd, name: i32, mut value: T) -> io::Resul
     }
 }
 
-/// Whether the process at the other end, when it connected or began to listen, was this process's
-/// user's.
+/// Returns whether the process at the other end, when it connected or began to listen, was this
+/// process's user's.
 fn is_of_own_user(stream: &UnixStream) -> io::Result<bool> {
     // SAFETY: geteuid has no preconditions.
     Ok(other_end(stream)?.uid == unsafe { libc::geteuid() })
 }
 
-/// The process that connected or began to listen at the other end; its number is 0 in a PID
+/// Returns the process that connected or began to listen at the other end; its number is 0 in a PID
 /// namespace that does not see it.
 fn other_end(stream: &UnixStream) -> io::Result<libc::ucred> {
     let nobody = libc::ucred {
@@ -351,7 +352,8 @@ fn other_end(stream: &UnixStream) -> io::Result<libc::ucred> {
     unsafe { option(stream, libc::SO_PEERCRED, nobody) }
 }
 
-/// The number of the process at the other end (SO_PEERCRED), where this PID namespace has one.
+/// Returns the number of the process at the other end (SO_PEERCRED), where this PID namespace has
+/// one.
 ///
 /// # Errors
 /// The error of getsockopt(2).
@@ -360,7 +362,7 @@ pub fn process_of(stream: &UnixStream) -> io::Result<Option<i32>> {
     Ok((pid > 0).then_some(pid))
 }
 
-/// A number of the network namespace of a socket; 0 before Linux 5.14.
+/// Returns a number of the network namespace of a socket; 0 before Linux 5.14.
 fn network(socket: &impl AsRawFd) -> u64 {
     // SAFETY: a cookie is an integer.
     unsafe { option(socket, libc::SO_NETNS_COOKIE, 0_u64) }.unwrap_or(0)

@@ -7,7 +7,7 @@ use std::thread::{Builder, JoinHandle};
 
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// The threads of the library's own that run in this process.
+/// Returns the number of the library's own threads that run in this process.
 pub fn threads() -> usize {
     COUNT.load(Ordering::Relaxed)
 }

@@ -1,5 +1,5 @@
-//! The on-node transport: what processes of one machine need to reach each other's memory by plain
-//! loads, stores and CPU atomics.
+//! The on-node transport: the means by which processes of one machine reach each other's memory
+//! with plain loads, stores and CPU atomics.
 //!
 //! * [`segment`]: anonymous shared memory (memfd), address-space reservations and fixed mappings.
 //! * [`handover`] and [`claim`]: giving such memory to other processes, and seeing which of them
@@ -13,7 +13,7 @@
 //! * [`order`]: the fences that `fence` and `quiet` need.
 //! * [`futex`]: sleeping on a word of shared memory.
 //! * [`flag`] and [`barrier`]: the library's own flags (futex) and the node barrier built of them.
-//! * [`turns`] and [`arrival`]: whose turn a shared slot is, and who came first.
+//! * [`turns`] and [`arrival`]: the turns of shared slots, and the order of arrivals.
 //! * [`ring`] and [`bell`]: messages from one process to another, and word of them.
 //! * [`processors`]: whether processes share processors.
 //! * [`helper`]: threads of the library's own.

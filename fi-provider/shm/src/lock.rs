@@ -20,7 +20,7 @@ pub struct Lock(AtomicU32);
 const TAKEN: u32 = 1;
 
 impl Lock {
-    /// A lock that nobody has.
+    /// Makes a lock that nobody has.
     #[cfg(not(loom))]
     #[must_use]
     pub const fn new() -> Self {
@@ -31,7 +31,8 @@ impl Lock {
     #[inline(always)]
     #[must_use]
     pub fn try_take(&self) -> bool {
-        // ORDERING: pairs with the release in `give`: what one left, the next one finds.
+        // ORDERING: pairs with the release in `give`: the next holder finds the stores of the last
+        // one.
         self.0.fetch_or(TAKEN, Ordering::Acquire) & TAKEN == 0
     }
 
@@ -91,7 +92,7 @@ impl Lock {
     #[inline(always)]
     pub fn give_fully(&self) {
         #[cfg(all(target_arch = "x86_64", not(loom)))]
-        // ORDERING: pairs with the acquire in `try_take`, and with what `order::full` does: a locked
+        // ORDERING: pairs with the acquire in `try_take`, and orders as `order::full`: a locked
         // instruction is as strong (Intel SDM vol. 3, 9.2.5).
         self.0.fetch_sub(TAKEN, Ordering::SeqCst);
         #[cfg(not(all(target_arch = "x86_64", not(loom))))]
@@ -113,7 +114,7 @@ pub struct Locked<T> {
 unsafe impl<T: Send> Sync for Locked<T> {}
 
 impl<T> Locked<T> {
-    /// A value whose lock nobody has.
+    /// Makes a value whose lock nobody has.
     pub fn new(value: T) -> Self {
         Self {
             lock: Lock::default(),
@@ -128,13 +129,14 @@ impl<T> Locked<T> {
         Guard(self)
     }
 
-    /// The lock alone, for users that keep to a part of the value that has a rule of its own.
+    /// Returns the lock alone, for users that keep to a part of the value that has a rule of its
+    /// own.
     #[inline(always)]
     pub fn bare(&self) -> &Lock {
         &self.lock
     }
 
-    /// The lock as one that this thread has taken by [`Locked::bare`].
+    /// Returns the lock as one that this thread has taken by [`Locked::bare`].
     ///
     /// # Safety
     /// This thread has the lock, and no other guard of it.

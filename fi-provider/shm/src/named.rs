@@ -145,7 +145,7 @@ impl Drop for Named {
     }
 }
 
-/// Where the memory of a name lies.
+/// Returns the path of the memory of a name.
 fn path(name: &[u8]) -> io::Result<PathBuf> {
     if !(1..=MOST_BYTES).contains(&name.len()) {
         return Err(ErrorKind::InvalidFilename.into());
@@ -154,7 +154,7 @@ fn path(name: &[u8]) -> io::Result<PathBuf> {
     Ok(Path::new(FOLDER).join(prefix() + &letters))
 }
 
-/// The letters that the names of this user's files begin with.
+/// Returns the letters that the names of this user's files begin with.
 fn prefix() -> String {
     // SAFETY: geteuid has no requirement.
     format!("farreach-{}-", unsafe { libc::geteuid() })
@@ -180,7 +180,7 @@ fn is_own(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.uid() == user && metadata.mode() & 0o777 == 0o600
 }
 
-/// Whether the file is the one of this path.
+/// Returns whether the file is the one of this path.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let own = file.metadata()?;
     match fs::symlink_metadata(path) {
@@ -194,7 +194,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 fn remove_unused(file: &File, path: &Path) {
     let is_unused = lock(file, USE, libc::F_WRLCK, false).unwrap_or(false);
     if is_unused && is_at(file, path).unwrap_or(false) {
-        // It stays for the next one who looks.
+        // It stays for the next process that looks.
         let _ = fs::remove_file(path);
     }
 }

@@ -21,7 +21,7 @@ pub fn full() {
 /// fence.
 #[inline(always)]
 pub fn loads() {
-    // ORDERING: pairs with `stores` or a release store of the process that wrote what was loaded.
+    // ORDERING: pairs with `stores` or a release store of the process that wrote the loaded value.
     #[cfg(target_arch = "x86_64")]
     std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::Acquire);
     #[cfg(not(target_arch = "x86_64"))]

@@ -23,7 +23,8 @@ pub struct Processors {
 const WORDS: usize = 1024;
 
 impl Processors {
-    /// Those of this process: of the calling thread, and of the cgroups that the process is in.
+    /// Returns the processors of this process: of the calling thread, and of the cgroups that the
+    /// process is in.
     pub fn own() -> Self {
         let mask = affinity().unwrap_or_else(|_| {
             // Nobody can tell which; at least as many there are.
@@ -67,7 +68,7 @@ impl Processors {
     }
 }
 
-/// The calling thread's affinity mask.
+/// Returns the calling thread's affinity mask.
 fn affinity() -> io::Result<Vec<u64>> {
     let mut mask = vec![0_u64; WORDS];
     let bytes = size_of_val(mask.as_slice());
@@ -84,12 +85,13 @@ fn affinity() -> io::Result<Vec<u64>> {
     Ok(mask)
 }
 
-/// Whether each of these processes of a machine can have a processor for itself, all at one time.
+/// Returns whether each of these processes of a machine can have a processor for itself, all at one
+/// time.
 pub fn each_has_its_own(processes: &[Processors]) -> bool {
     are_within_limits(processes) && Matching::of(processes)
 }
 
-/// Whether no cgroup has more of the processes than processors.
+/// Returns whether no cgroup has more of the processes than processors.
 fn are_within_limits(processes: &[Processors]) -> bool {
     let mut groups: HashMap<u64, (usize, usize)> = HashMap::new();
     for limit in processes.iter().flat_map(|process| &process.limits) {
@@ -112,7 +114,7 @@ struct Matching<'a> {
 }
 
 impl<'a> Matching<'a> {
-    /// Whether all processes can be matched.
+    /// Returns whether all processes can be matched.
     fn of(processes: &'a [Processors]) -> bool {
         let mut processes: Vec<_> = processes.iter().map(|it| it.mask.as_slice()).collect();
         // Those with little choice first, so that few have to give way.
@@ -149,8 +151,8 @@ impl<'a> Matching<'a> {
         false
     }
 
-    /// Gives the free `processor` to `process`, and the one that this had to whom it was found by,
-    /// and so on.
+    /// Gives the free `processor` to `process`, the former processor of this process to the process
+    /// that it was found by, and so on.
     fn give(&mut self, processor: usize, process: usize, found_by: &HashMap<usize, usize>) {
         self.free[processor / 64] &= !(1 << (processor % 64));
         let mut next = Some((processor, process));
@@ -162,7 +164,7 @@ impl<'a> Matching<'a> {
     }
 }
 
-/// The first processor that is in both masks.
+/// Returns the first processor that is in both masks.
 fn first_of(mask: &[u64], other: &[u64]) -> Option<usize> {
     let both = mask.iter().zip(other).map(|(one, other)| one & other);
     let mut found = both.enumerate().filter(|&(_, word)| word != 0);
@@ -175,7 +177,7 @@ fn first_of(mask: &[u64], other: &[u64]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A process that may use these processors.
+    /// Returns a process that may use these processors.
     fn on(processors: impl IntoIterator<Item = usize>) -> Processors {
         let mut mask = Vec::new();
         for processor in processors {

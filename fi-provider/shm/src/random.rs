@@ -2,12 +2,12 @@
 
 use std::io;
 
-/// `N` random bytes, up to 256.
+/// Returns `N` random bytes, up to 256.
 ///
 /// # Errors
 /// The error of getrandom(2).
 pub fn bytes<const N: usize>() -> io::Result<[u8; N]> {
-    // Up to so many come whole, whatever signals do.
+    // Up to so many come whole, also with signals.
     const { assert!(N <= 256) };
     let mut bytes = [0; N];
     // SAFETY: getrandom writes at most `N` bytes, which the array has, and the array outlives the

@@ -63,7 +63,8 @@ pub const fn record_bytes(len: usize) -> usize {
 #[error("a ring is broken: the other side has written an impossible header or head")]
 pub struct Broken;
 
-/// The words of a record with a payload of `len` bytes, header included; for lengths of 32 bits.
+/// Returns the number of words of a record with a payload of `len` bytes, header included; for
+/// lengths of 32 bits.
 const fn record_words(len: usize) -> u64 {
     (len as u64 + 15) / 8
 }
@@ -129,7 +130,7 @@ impl Word {
     }
 }
 
-/// Where a ring lies in this process; the words are mapped as long as its end of the ring lives.
+/// Place of a ring in this process; the words are mapped as long as its end of the ring lives.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// The first word for records; the head's line is before it.
@@ -157,19 +158,19 @@ impl Place {
         }
     }
 
-    /// The words for records.
+    /// Returns the number of words for records.
     #[inline]
     fn words(self) -> u64 {
         self.words_from(self.records)
     }
 
-    /// The words from `at`, one of those for records, to the end: at least one.
+    /// Returns the number of words from `at`, one of those for records, to the end: at least one.
     #[inline]
     fn words_from(self, at: *const Word) -> u64 {
         ((self.end as usize - at as usize) / size_of::<Word>()) as u64
     }
 
-    /// The word behind a record that ends before `behind`, which is at most the end.
+    /// Returns the word behind a record that ends before `behind`, which is at most the end.
     #[inline(always)]
     fn wrapped(self, behind: *const Word) -> *const Word {
         if behind == self.end {
@@ -179,7 +180,7 @@ impl Place {
         }
     }
 
-    /// The word of the receiver's head.
+    /// Returns the word of the receiver's head.
     #[inline]
     fn head(self) -> *const Word {
         self.records.wrapping_sub(HEAD_BYTES / WORD)

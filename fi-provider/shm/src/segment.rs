@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
 
-/// The size of a page in bytes.
+/// Returns the size of a page in bytes.
 #[inline]
 pub fn page_size() -> usize {
     static SIZE: OnceLock<usize> = OnceLock::new();
@@ -64,10 +64,10 @@ impl Memfd {
         Self::of(file)
     }
 
-    /// The object that a descriptor of it was received of.
+    /// Returns the object of which a descriptor was received.
     pub(crate) fn of(file: File) -> io::Result<Self> {
-        // A program that has closed a standard stream gets its number here, and what it prints must not go into
-        // the memory. A clone has a number above those of the standard streams.
+        // A program that has closed a standard stream gets its number here, and its output must not
+        // go into the memory. A clone has a number above those of the standard streams.
         let file = if file.as_raw_fd() <= libc::STDERR_FILENO {
             file.try_clone()?
         } else {
@@ -77,7 +77,7 @@ impl Memfd {
         Ok(Self { file, identity })
     }
 
-    /// Whether the descriptor still is what it was.
+    /// Returns whether the descriptor still leads to the same file.
     pub(crate) fn is_intact(&self) -> bool {
         identity(&self.file).is_ok_and(|now| now == self.identity)
     }
@@ -113,16 +113,17 @@ impl Memfd {
         self.file.read_exact_at(bytes, offset)
     }
 
-    /// The number of the descriptor in this process.
+    /// Returns the number of the descriptor in this process.
     pub fn raw_fd(&self) -> RawFd {
         self.file.as_raw_fd()
     }
 
-    /// The next range of at least one byte, at or after `from` and before `end`, that has pages, as (start, end) in bytes.
+    /// Returns the next range of at least one byte, at or after `from` and before `end`, that has
+    /// pages, as (start, end) in bytes.
     ///
-    /// Reads the file's holes by lseek(2) with SEEK_DATA and SEEK_HOLE; allocates nothing, so that it
-    /// can be called in the child of a fork. All of the rest where the holes cannot be told, as when the program
-    /// has closed the descriptor.
+    /// Reads the file's holes by lseek(2) with SEEK_DATA and SEEK_HOLE; allocates nothing, so that
+    /// it can be called in the child of a fork. Returns all of the rest where the holes cannot be
+    /// told, as when the program has closed the descriptor.
     pub fn next_data(&self, from: usize, end: usize) -> Option<(usize, usize)> {
         let seek = |offset: usize, whence: i32| {
             let offset = libc::off_t::try_from(offset).ok()?;
@@ -148,7 +149,7 @@ impl AsFd for Memfd {
     }
 }
 
-/// The error of a memory whose descriptor the program has closed.
+/// Returns the error of a memory whose descriptor the program has closed.
 pub(crate) fn closed() -> io::Error {
     io::Error::other("the program has closed the descriptor of the job's memory")
 }
@@ -183,7 +184,7 @@ impl Reservation {
         }
     }
 
-    /// `len` bytes of zeroed memory of this process alone, which is taken at first touch.
+    /// Returns `len` bytes of zeroed memory of this process alone, which is taken at first touch.
     ///
     /// # Errors
     /// The error of mmap(2) or mprotect(2).
@@ -215,17 +216,17 @@ impl Reservation {
         })
     }
 
-    /// The first address.
+    /// Returns the first address.
     pub fn base(&self) -> usize {
         self.base
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the reservation has no bytes.
+    /// Returns whether the reservation has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -247,8 +248,8 @@ impl Reservation {
         unsafe { map_shared_at(addr, memory, offset, len) }
     }
 
-    /// As [`Reservation::map_shared`], but what this process writes there is its own: it has a copy of the page then, and
-    /// shares all others.
+    /// Maps as [`Reservation::map_shared`], but the writes of this process there are its own: it
+    /// has a copy of the page then, and shares all others.
     ///
     /// # Errors
     /// As [`Reservation::map_shared`].
@@ -265,7 +266,7 @@ impl Reservation {
         unsafe { map_at(addr, memory, offset, len, READ_WRITE, libc::MAP_PRIVATE) }
     }
 
-    /// As [`Reservation::map_shared`], for reading alone.
+    /// Maps as [`Reservation::map_shared`], for reading alone.
     ///
     /// # Errors
     /// As [`Reservation::map_shared`].
@@ -283,7 +284,7 @@ impl Reservation {
         unsafe { map_at(addr, memory, offset, len, access, kind) }
     }
 
-    /// Where the `len` bytes from `base() + at` begin, if they are in the reservation.
+    /// Returns the address of the `len` bytes from `base() + at`, if they are in the reservation.
     fn place(&self, at: usize, len: usize) -> io::Result<usize> {
         if at.checked_add(len).is_none_or(|end| end > self.len) {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -319,20 +320,20 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // SAFETY: the range is owned by this value and whoever got addresses in it was told that they
-        // live as long as it does.
+        // SAFETY: the range is owned by this value, and callers that got addresses in it were told
+        // that they live as long as it does.
         unsafe { libc::munmap(self.base as *mut _, self.len) };
     }
 }
 
-/// Maps `len` bytes of `memory` from `offset` at `addr`, replacing what is there.
+/// Maps `len` bytes of `memory` from `offset` at `addr`, replacing the memory that is there.
 ///
 /// # Errors
 /// The error of mmap(2).
 ///
 /// # Safety
-/// The range must belong to the caller, and whatever was mapped there must be of no further use, or
-/// its contents must have been copied to `memory` before.
+/// The range must belong to the caller, and the memory that was mapped there must be of no further
+/// use, or its contents must have been copied to `memory` before.
 pub unsafe fn map_shared_at(
     addr: usize,
     memory: &Memfd,

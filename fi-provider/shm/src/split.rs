@@ -27,9 +27,9 @@ pub struct Split(*const AtomicU64);
 /// Outcome of the pieces of the other process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// So many have ended.
+    /// Number of pieces that have ended.
     pub pieces: u32,
-    /// One of them was not done.
+    /// Whether one of them was not done.
     pub has_failed: bool,
 }
 
@@ -67,7 +67,7 @@ impl Split {
     /// Claims a piece of a turn that has so many; none where all are claimed or the turn is over.
     pub fn claim(&self, turn: u32, pieces: u32) -> Option<u32> {
         let claims = self.word(CLAIMS);
-        // ORDERING: decides only what to try; the exchange orders.
+        // ORDERING: decides only the value to try; the exchange orders.
         let mut now = claims.load(Ordering::Relaxed);
         loop {
             let piece = now as u32;
@@ -101,7 +101,7 @@ impl Split {
         self.word(ENDED).fetch_add(1, Ordering::Release);
     }
 
-    /// Returns what the other process has done in this turn.
+    /// Returns the work that the other process has done in this turn.
     pub fn ended(&self) -> Ended {
         // ORDERING: pairs with `end`.
         let word = self.word(ENDED).load(Ordering::Acquire);

@@ -1,9 +1,9 @@
 //! Turns of the slots in which processes show each other something.
 //!
-//! Every process takes the same turns, because it comes to the same collectives; in some it shows something, in the slot
-//! of the turn, and posts the turn to the slot's [`crate::flag::Word`], for which those wait who want to read. A slot may
-//! be written again when all have read it, which is so when all have come to a later collective: there are some slots to
-//! write before that has to be known.
+//! Every process takes the same turns, because it comes to the same collectives; in some it shows
+//! something, in the slot of the turn, and posts the turn to the slot's [`crate::flag::Word`], for
+//! which the readers wait. A slot may be written again when all have read it, which is so when all
+//! have come to a later collective: there are some slots to write before that has to be known.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -21,7 +21,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// The turns behind number `last`, in `ring` slots.
+    /// Makes the turns behind number `last`, in `ring` slots.
     pub fn behind(last: u64, ring: usize) -> Self {
         Self {
             ring: ring as u32,
@@ -31,12 +31,12 @@ impl Turns {
         }
     }
 
-    /// The number of the last turn.
+    /// Returns the number of the last turn.
     pub fn last(&self) -> u64 {
         self.last.load(Ordering::Relaxed)
     }
 
-    /// The slot of turn number `turn`.
+    /// Returns the slot of turn number `turn`.
     #[inline(always)]
     pub fn slot(&self, turn: u64) -> usize {
         (turn % u64::from(self.ring)) as usize
@@ -66,19 +66,20 @@ impl Turns {
         turn
     }
 
-    /// All processes have come to a collective behind the last turn.
+    /// Notes that all processes have come to a collective behind the last turn.
     #[inline]
     pub fn all_have_come(&self) {
         self.open.store(0, Ordering::Relaxed);
     }
 
-    /// All processes have come to the collective of the last turn, whose slots they read now.
+    /// Notes that all processes have come to the collective of the last turn, whose slots they read
+    /// now.
     #[inline]
     pub fn all_take_it(&self) {
         self.open.store(1, Ordering::Relaxed);
     }
 
-    /// `barriers` barriers of the same processes have been completed.
+    /// Notes that `barriers` barriers of the same processes have been completed.
     #[inline]
     pub fn note_barriers(&self, barriers: u64) {
         if self.barriers.load(Ordering::Relaxed) != barriers {
@@ -96,7 +97,7 @@ mod tests {
         turns.next(|| *meetings += 1)
     }
 
-    /// The turns that are taken before processes meet.
+    /// Returns the number of turns that are taken before processes meet.
     fn turns_without_meeting(turns: &Turns) -> u32 {
         let mut meetings = 0;
         for count in 0..100 {

@@ -7,10 +7,11 @@ use std::time::Duration;
 const FIRST_SLEEP: Duration = Duration::from_micros(2);
 const LONGEST_SLEEP: Duration = Duration::from_micros(500);
 
-/// How long a waiter stays awake: so many bursts of looks, the processor offered to others after each.
+/// Time for which a waiter stays awake: so many bursts of looks, the processor offered to others
+/// after each.
 ///
-/// The offers cost little where nobody takes them, and where the awaited process shares the processor,
-/// which schedulers do even when another one idles, they are what it waits for.
+/// The offers cost little where nobody takes them, and where the awaited process shares the
+/// processor, which schedulers do even when another one idles, it waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// Looks in a burst, with a pause instruction (about 10 to 50 ns) between them.
@@ -20,7 +21,8 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// For processes that share processors (`are_crowded`), or have one each: only then it is long.
+    /// Returns the patience for processes that share processors (`are_crowded`), or have one each:
+    /// only then it is long.
     pub fn new(are_crowded: bool) -> Self {
         if are_crowded {
             Self {

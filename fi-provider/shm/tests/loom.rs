@@ -199,7 +199,8 @@ impl Two {
     }
 }
 
-/// Process 0 shows something in three turns, of which each of the others must see all; there are two slots.
+/// Lets process 0 show something in three turns, of which each of the others must see all; there
+/// are two slots.
 #[test]
 fn slots_are_shown_in_turns_and_not_before_all_have_read_them() {
     Two::check(|me, two, turns, next| {
@@ -215,8 +216,8 @@ fn slots_are_shown_in_turns_and_not_before_all_have_read_them() {
     });
 }
 
-/// Both show something, and read the other's: who has read knows that the other has come, but not
-/// that it has read. Then process 0 shows something twice.
+/// Lets both show something, and read the other's: a process that has read knows that the other has
+/// come, but not that it has read. Then process 0 shows something twice.
 #[test]
 fn a_slot_that_all_have_shown_is_still_to_be_read() {
     Two::check(|me, two, turns, next| {
@@ -237,7 +238,7 @@ fn a_slot_that_all_have_shown_is_still_to_be_read() {
     });
 }
 
-/// Of each pair of processes, one is told of the other, and sees what that has written.
+/// Checks that of each pair of processes one is told of the other, and sees the other's writes.
 #[test]
 fn of_each_pair_the_later_one_is_told() {
     for (processes, preemptions) in [(2, 3), (3, 1)] {

@@ -38,7 +38,7 @@ fn send(sender: &mut Sender, number: u64, words: usize) {
     }
 }
 
-/// Receives record `number`, which has `words` words; whether it is there.
+/// Receives record `number`, which has `words` words. Returns whether it is there.
 fn receive(receiver: &mut Receiver, number: u64, words: usize) -> bool {
     let kind = number as u16;
     let first = match number % 2 {
@@ -115,13 +115,14 @@ fn short_records_are_seen_whole() {
     all_arrive(4, 2 * CAPACITY, &[1, 1]);
 }
 
-/// The memory of one word of bells.
+/// Returns the memory of one word of bells.
 fn bells_memory() -> Arc<[AtomicU64; 2]> {
     Arc::new([AtomicU64::new(0), AtomicU64::new(0)])
 }
 
-/// A receiver that sleeps unless it sees the bell, after it has asked to be woken, and a sender
-/// that wakes it only where it was asked: the bell is taken in the end, in any order.
+/// Checks that the bell is taken in the end, in any order: by a receiver that sleeps unless it sees
+/// the bell, after it has asked to be woken, and with a sender that wakes it only where it was
+/// asked.
 #[test]
 fn no_wake_up_is_lost() {
     check(4, || {
@@ -151,15 +152,15 @@ fn no_wake_up_is_lost() {
     });
 }
 
-/// Two rings and one word of bells: all that was rung is found by the bells alone.
+/// Checks that the bells alone find all that was rung, of two rings and one word of bells.
 #[test]
 fn each_ring_that_is_rung_is_found() {
     rung_is_found(2, &[1], 3);
     rung_is_found(1, &[1, 1], 4);
 }
 
-/// `senders` threads send so many words each, ringing after each record; the receiver takes the
-/// bells and drains.
+/// Lets `senders` threads send so many words each, ringing after each record; the receiver takes
+/// the bells and drains.
 fn rung_is_found(senders: usize, records: &'static [usize], preemptions: usize) {
     check(preemptions, move || {
         let words = bells_memory();

@@ -17,7 +17,7 @@ fn memory() -> Memfd {
     Memfd::create(c"processes", page_size()).expect("a memory")
 }
 
-/// The memory's first word, as it is mapped by this call.
+/// Calls `look` with the memory's first word, as it is mapped by this call.
 fn with_word<T>(memory: &Memfd, look: impl FnOnce(*mut u64) -> T) -> T {
     let space = Reservation::anywhere(page_size()).expect("addresses");
     space.map_shared(0, memory, 0, page_size()).expect("mapped");
@@ -144,7 +144,7 @@ fn the_end_of_the_process_that_offers_is_seen() {
     child.status();
 }
 
-/// Of root, who alone may become another user.
+/// Runs as root alone: no other user may become another one.
 #[test]
 fn other_users_get_nothing() {
     // SAFETY: geteuid has no preconditions.
@@ -180,7 +180,7 @@ fn other_users_get_nothing() {
     assert_eq!(another.status(), 0);
 }
 
-/// The socket's name and the token of a ticket.
+/// Returns the socket's name and the token of a ticket.
 fn parts(text: &str) -> (String, [u8; 16]) {
     let words: Vec<_> = text.split('-').collect();
     let token = u128::from_str_radix(words[1], 16).expect("a number");

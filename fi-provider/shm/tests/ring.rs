@@ -20,7 +20,7 @@ struct Guarded {
     capacity: usize,
 }
 
-/// At which end of its pages a ring lies.
+/// End of its pages at which a ring lies.
 #[derive(Clone, Copy, Debug)]
 enum Edge {
     Start,
@@ -60,8 +60,8 @@ impl Guarded {
         unsafe { Receiver::new(self.memory, self.capacity) }
     }
 
-    /// Word number `index` of the memory, as the side writes it that goes wrong: first the head's
-    /// line, then the records.
+    /// Returns word number `index` of the memory, as the side writes it that goes wrong: first the
+    /// head's line, then the records.
     fn word(&self, index: usize) -> &AtomicU64 {
         assert!(8 * index < ring::bytes(self.capacity));
         // SAFETY: aligned and mapped, as checked; the ends of the ring access it atomically, or
@@ -101,7 +101,7 @@ static BYTES: [u8; 2048] = {
     bytes
 };
 
-/// The kind and the bytes of record number `number`.
+/// Returns the kind and the bytes of record number `number`.
 fn record(number: u64, most: usize) -> (u16, &'static [u8]) {
     let random = Random(number).next();
     let most = if random.is_multiple_of(16) {
@@ -113,7 +113,7 @@ fn record(number: u64, most: usize) -> (u16, &'static [u8]) {
     (random as u16, &BYTES[number as usize % 1000..][..len])
 }
 
-/// Sends record number `number`; whether there was room.
+/// Sends record number `number`. Returns whether there was room.
 fn send(sender: &mut Sender, number: u64) -> Result<bool, Broken> {
     let (kind, bytes) = record(number, sender.max_payload());
     let Some(mut room) = sender.reserve(bytes.len())? else {
@@ -131,7 +131,7 @@ fn send(sender: &mut Sender, number: u64) -> Result<bool, Broken> {
     Ok(true)
 }
 
-/// Receives a record, which must be number `number`; whether there was one.
+/// Receives a record, which must be number `number`. Returns whether there was one.
 fn receive(receiver: &mut Receiver, number: u64) -> Result<bool, Broken> {
     let (kind, bytes) = record(number, receiver.max_payload());
     let first = match number % 3 {
@@ -416,7 +416,7 @@ fn room_that_is_not_used_and_records_that_are_left_change_nothing() {
     }
 }
 
-/// The header word of a message as the sender writes it.
+/// Returns the header word of a message as the sender writes it.
 fn header(kind: u16, len: u32) -> u64 {
     let ring = Guarded::new(64, Edge::Start);
     let mut sender = ring.sender();
@@ -425,7 +425,7 @@ fn header(kind: u16, len: u32) -> u64 {
     ring.word(Guarded::RECORDS).load(Ordering::Relaxed) | u64::from(len)
 }
 
-/// The mark of a skip, where its header has it.
+/// Returns the mark of a skip, at the place of its header.
 fn skip() -> u64 {
     let ring = Guarded::new(64, Edge::Start);
     let (mut sender, mut receiver) = (ring.sender(), ring.receiver());
@@ -544,7 +544,7 @@ fn heads_that_cannot_be_close_the_ring() {
     }
 }
 
-/// Words of all kinds: headers with lengths that fit and that do not, skips, anything.
+/// Returns a word of any kind: a header with a length that fits or that does not, a skip, anything.
 fn any_word(random: &mut Random, capacity: usize) -> u64 {
     let (message, skip) = (0xfa5e << 48, 0xfa51 << 48);
     let words = capacity as u64 / 8;

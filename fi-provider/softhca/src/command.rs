@@ -73,11 +73,11 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
 `account`, in a program that was started so, prints which doorbell registers the contexts of the device use.
 ";
 
-/// Why the command failed.
+/// Error with which the command failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The command line does not say what to do.
+    /// The command line names no action.
     #[error("{0} (see softhca --help)")]
     Usage(String),
     /// The shim is not where it belongs.
@@ -97,7 +97,7 @@ pub enum Error {
     Transactions {
         /// Its name.
         file: PathBuf,
-        /// Why.
+        /// Cause of the failure.
         error: io::Error,
     },
     /// There is no device to ask.
@@ -111,12 +111,12 @@ pub enum Error {
     Program {
         /// The program's name.
         program: String,
-        /// Why.
+        /// Cause of the failure.
         error: io::Error,
     },
 }
 
-/// How a program is run.
+/// Options with which a program is run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Assign doorbell registers as old kernels do.
@@ -129,7 +129,7 @@ pub struct Options {
     pub no_masked_atomics: bool,
     /// Bytes of a message, where they are to be fewer than a ConnectX's.
     pub max_message: Option<u32>,
-    /// Bytes that a process may register; otherwise it is what its limit of locked memory says.
+    /// Bytes that a process may register; otherwise its limit of locked memory holds.
     pub max_pinned: Option<u64>,
     /// Doorbell pages that a process gets, if that is limited.
     pub uar_pages: Option<u32>,
@@ -228,7 +228,7 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
     Ok(u8::try_from(status).unwrap_or(1))
 }
 
-/// The account of doorbell registers of the device that this process was started with.
+/// Returns the account of doorbell registers of the device that this process was started with.
 ///
 /// # Errors
 /// [`Error::NoDevice`] and [`Error::NoAnswer`].
@@ -237,7 +237,7 @@ pub fn account() -> Result<String, Error> {
     daemon::account(Path::new(&directory)).map_err(Error::NoAnswer)
 }
 
-/// The shim: beside this program, or in `../lib` of where it is installed.
+/// Returns the shim: beside this program, or in `../lib` of where it is installed.
 fn find_shim() -> Result<PathBuf, Error> {
     let program = env::current_exe().map_err(Error::Device)?;
     let beside = program.parent().unwrap_or(Path::new("/"));
@@ -252,7 +252,7 @@ fn find_shim() -> Result<PathBuf, Error> {
     Ok(shim)
 }
 
-/// The value of a variable that is a list with colons: `first`, then the entries so far.
+/// Returns the value of a variable that is a list with colons: `first`, then the entries so far.
 fn before(variable: &str, first: &OsStr) -> OsString {
     let mut value = first.to_owned();
     if let Some(others) = env::var_os(variable).filter(|others| !others.is_empty()) {

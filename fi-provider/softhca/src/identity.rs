@@ -15,7 +15,7 @@ pub(crate) const FIRMWARE: (u64, u64, u64) = (20, 35, 2000);
 /// The GUID, big-endian: locally administered, so that it is nobody's.
 pub(crate) const NODE_GUID: [u8; 8] = [0x02, 0x50, 0xf1, 0x00, 0x00, 0x50, 0xca, 0x01];
 
-/// The port's GID: the default subnet's prefix and the GUID.
+/// Returns the port's GID: the default subnet's prefix and the GUID.
 pub(crate) fn gid() -> [u8; 16] {
     let mut gid = [0; 16];
     gid[..2].copy_from_slice(&[0xfe, 0x80]);

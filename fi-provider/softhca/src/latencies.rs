@@ -52,7 +52,7 @@ impl FromStr for Latencies {
     }
 }
 
-/// A time as whole nanoseconds.
+/// Returns a time as whole nanoseconds.
 fn nanoseconds(time: &str) -> Result<u64, Malformed> {
     let number = UNITS.iter().find_map(|(unit, size)| {
         let digits = time.strip_suffix(unit)?;

@@ -77,7 +77,7 @@ fn command() -> Result<ExitCode, Error> {
     run(&program, &arguments, options).map(ExitCode::from)
 }
 
-/// The value of an option, read from its words.
+/// Returns the value of an option, read from its words.
 fn number<T>(parser: &mut lexopt::Parser) -> Result<T, Error>
 where
     T: FromStr<Err: Into<Box<dyn std::error::Error + Send + Sync>>>,

@@ -9,7 +9,8 @@ pub(crate) const DIRECTORY_VARIABLE: &str = "FARREACH_SOFTHCA";
 /// The variable that tells programs that the device runs in strict mode.
 pub(crate) const STRICT_VARIABLE: &str = "FARREACH_SOFTHCA_STRICT";
 
-/// How a command file is called, with the number of its context behind it: so a program finds its mappings.
+/// Name of a command file, with the number of its context behind it: so a program finds its
+/// mappings.
 pub(crate) const COMMAND_FILE: &str = "softhca-uverbs0-";
 
 /// The socket's name within the directory.
@@ -62,14 +63,14 @@ impl Operation {
 const PAGE_COUNT: u32 = 28;
 const PAGE: u64 = 4096;
 
-/// The pages that have `len` bytes at `addr`; beyond a terabyte the rest is left out.
+/// Returns the pages that have `len` bytes at `addr`; beyond a terabyte the rest is left out.
 pub(crate) fn pages(addr: u64, len: u64) -> u64 {
     let first = addr / PAGE;
     let count = addr.saturating_add(len).div_ceil(PAGE) - first;
     first << PAGE_COUNT | count.min((1 << PAGE_COUNT) - 1)
 }
 
-/// The addresses of such pages, from the first to behind the last.
+/// Returns the addresses of such pages, from the first to behind the last.
 pub(crate) fn addresses(pages: u64) -> (u64, u64) {
     let first = pages >> PAGE_COUNT;
     let count = pages & ((1 << PAGE_COUNT) - 1);
@@ -91,7 +92,7 @@ impl Request {
     /// The size of a request, in bytes.
     pub(crate) const SIZE: usize = 16;
 
-    /// The request as bytes.
+    /// Returns the request as bytes.
     pub(crate) fn encode(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[..4].copy_from_slice(&(self.operation as u32).to_ne_bytes());
@@ -100,7 +101,7 @@ impl Request {
         bytes
     }
 
-    /// The request in these bytes, if it is one.
+    /// Returns the request in these bytes, if it is one.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::SIZE] = bytes.try_into().ok()?;
         Some(Self {
@@ -118,9 +119,9 @@ pub(crate) struct Store {
     pub(crate) context: u32,
     /// The thread that stored.
     pub(crate) thread: u32,
-    /// Where in the command file, in bytes.
+    /// Offset in the command file, in bytes.
     pub(crate) at: u64,
-    /// How many bytes it were.
+    /// Number of bytes.
     pub(crate) size: u32,
     /// The bytes, and zeros.
     pub(crate) bytes: [u8; Self::LONGEST],
@@ -133,7 +134,7 @@ impl Store {
     /// The size of the packet, in bytes: by which it is told from a request.
     pub(crate) const SIZE: usize = 20 + Self::LONGEST;
 
-    /// The store as bytes.
+    /// Returns the store as bytes.
     pub(crate) fn encode(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[..4].copy_from_slice(&self.context.to_ne_bytes());
@@ -144,7 +145,7 @@ impl Store {
         bytes
     }
 
-    /// The store in these bytes, if it is one.
+    /// Returns the store in these bytes, if it is one.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::SIZE] = bytes.try_into().ok()?;
         let mut stored = [0; Self::LONGEST];
@@ -167,9 +168,9 @@ pub(crate) struct Reply {
     pub(crate) errno: i32,
     /// The number of the new context, for [`Operation::Open`].
     pub(crate) context: u32,
-    /// Where in the program the number of the descriptor that came along belongs; 0 when nowhere.
+    /// Address in the program for the number of the descriptor that came along; 0 for none.
     pub(crate) store_at: u64,
-    /// How many bytes that number takes there: 4 or 8.
+    /// Number of bytes of that number there: 4 or 8.
     pub(crate) store_size: u32,
 }
 
@@ -177,7 +178,7 @@ impl Reply {
     /// The size of a reply, in bytes.
     pub(crate) const SIZE: usize = 20;
 
-    /// The reply as bytes.
+    /// Returns the reply as bytes.
     pub(crate) fn encode(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[..4].copy_from_slice(&self.errno.to_ne_bytes());
@@ -187,7 +188,7 @@ impl Reply {
         bytes
     }
 
-    /// The reply in these bytes, if it is one.
+    /// Returns the reply in these bytes, if it is one.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::SIZE] = bytes.try_into().ok()?;
         Some(Self {

@@ -1,4 +1,5 @@
-//! Doorbell registers over the system's libmlx5: what the library uses, and what the device says that is used, are the same, and as on hardware.
+//! Doorbell registers over the system's libmlx5: the registers that the library uses, and those
+//! that the device tells of, are the same, and as on hardware.
 //!
 //! It needs a C compiler and Debian's packages `libibverbs-dev` and `ibverbs-providers`.
 
@@ -40,7 +41,7 @@ impl Group {
         self.sum(key).parse().expect("a number")
     }
 
-    /// The figures, which both sides must agree on, register by register.
+    /// Returns the figures, which both sides must agree on, register by register.
     fn figures(&self) -> Figures {
         let sets = |registers: &Registers| registers.values().cloned().collect::<BTreeSet<_>>();
         assert_eq!(sets(&self.library), sets(&self.device), "{}", self.name);
@@ -59,7 +60,7 @@ fn figures(registers: &Registers) -> Figures {
     (registers.len(), pages.len(), largest.unwrap_or(0))
 }
 
-/// The `key=value` words of a line.
+/// Returns the `key=value` words of a line.
 fn words(line: &str) -> BTreeMap<String, String> {
     let words = line.split(' ').filter_map(|word| word.split_once('='));
     words

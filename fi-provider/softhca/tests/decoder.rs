@@ -1,5 +1,6 @@
-//! The shim's decoder alone: what it takes instructions for, and that it leaves alone what it does not know. That stores are done as
-//! the processor does them is tried in `strict.rs`.
+//! The shim's decoder alone: the meanings that it gives to instructions, and that it leaves alone
+//! those that it does not know. That stores are done as the processor does them is tried in
+//! `strict.rs`.
 
 #[path = "../shim/src/strict/decode.rs"]
 mod decode;

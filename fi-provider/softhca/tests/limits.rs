@@ -51,7 +51,8 @@ fn queue_pairs_of_a_process() {
     assert_eq!(given(&["--queue-pairs", "50"]), expected);
 }
 
-/// How many regions of `bytes` bytes a process gets, of 40, that is started by these words; the same twice.
+/// Returns the number of regions of `bytes` bytes that a process gets, of 40. It is started by
+/// these words; the number is the same twice.
 fn registered(options: &[&str], words: &[&str], bytes: &str) -> String {
     let under = Under {
         options,
@@ -84,7 +85,8 @@ fn memory_that_the_process_may_lock() {
     need("setpriv");
     need("prlimit");
     let limit = ["prlimit", "--memlock=131072"];
-    // One that may lock what it likes is not asked for its limit; who is not root may not anyway.
+    // A process that may lock without a limit is not asked for its limit; a user that is not root
+    // may not anyway.
     let without = [
         "setpriv",
         "--bounding-set=-ipc_lock",

@@ -6,7 +6,7 @@ mod support;
 
 use support::{Under, program};
 
-/// A case of `c/objects.c`.
+/// Runs a case of `c/objects.c`.
 fn objects(case: &str, options: &[&str]) -> String {
     let under = Under {
         options,

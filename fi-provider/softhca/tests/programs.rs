@@ -83,7 +83,7 @@ fn ping_pong_by_events_with_checked_data() {
     ping_pong("-c -e");
 }
 
-/// Runs a program of perftest, which measures (without meaning here) and counts what it got.
+/// Runs a program of perftest, which measures (without meaning here) and counts its completions.
 fn perftest(program: &str, options: &str) {
     need(program);
     for queue_pairs in [1, 4] {
@@ -132,7 +132,7 @@ fn perftest_write_latency() {
     assert!(printed.contains("t_typical"), "{printed}");
 }
 
-/// The cases of `c/verbs.c`, which verify their data.
+/// Runs a case of `c/verbs.c`, which verifies its data.
 fn verbs(case: &str) {
     PLAIN.succeed(&[&support::program("verbs", &["ibverbs", "mlx5"]), case]);
 }
@@ -270,8 +270,8 @@ fn a_killed_run_is_swept_by_the_next() {
     std::fs::remove_dir(&scratch).expect("an empty directory");
 }
 
-/// A command that runs `softhca` in a PID namespace of its own, with this directory for temporary
-/// files. An ordinary user needs a user namespace, too.
+/// Makes a command that runs `softhca` in a PID namespace of its own, with this directory for
+/// temporary files. An ordinary user needs a user namespace, too.
 fn in_a_namespace(scratch: &Path, script: &str) -> Command {
     need("unshare");
     let root = std::fs::metadata("/proc/self").expect("proc(5)").uid() == 0;

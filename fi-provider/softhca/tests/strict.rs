@@ -56,7 +56,7 @@ fn run(options: &str, arguments: &[&str]) -> Output {
         .expect("softhca starts")
 }
 
-/// Runs what is right.
+/// Runs a program that makes no violation.
 fn passes(options: &str, arguments: &[&str]) -> String {
     let output = run(options, arguments);
     assert!(output.status.success(), "{arguments:?}: {}", text(&output));
@@ -65,19 +65,20 @@ fn passes(options: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The program of `c/strict.c`.
+/// Returns the program of `c/strict.c`.
 fn own_data_path() -> &'static str {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let program = BUILT.get_or_init(|| build("strict"));
     program.to_str().expect("a plain path")
 }
 
-/// A case of it that is right.
+/// Runs a case of it that makes no violation.
 fn right(case: &str) {
     passes("", &[own_data_path(), case]);
 }
 
-/// A case of it that ends well and leaves something out, of which this is told, and nothing else.
+/// Runs a case of it that ends well and leaves something out: the device tells of this, and nothing
+/// else.
 fn found_out(case: &str, expected: &[&str]) {
     let output = run("", &[own_data_path(), case]);
     assert_eq!(

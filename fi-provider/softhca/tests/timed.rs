@@ -43,8 +43,8 @@ fn timed(options: &[&str], case: &str, count: u32) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// No time in a column is shorter than this, and the shortest is not much longer. Processors that
-/// others want, too, are not there for every time: there are rounds until one has had them.
+/// Checks that no time in a column is shorter than this, and that the shortest is not much longer.
+/// Other programs want the processors, too: there are rounds until one round has had them.
 fn take(case: &str, options: &[&str], least: &[u64], slack: u64) {
     const LONGEST: Duration = Duration::from_secs(60);
     let begun = Instant::now();
@@ -106,7 +106,7 @@ fn in_strict_mode() {
     assert!(columns[1].iter().all(|time| *time >= 2 * (P + N) + M));
 }
 
-/// A line of the file: time and the other words.
+/// Returns the lines of the file: time and the other words.
 fn lines(text: &str) -> Vec<(u64, Vec<&str>)> {
     let mut lines = text.lines();
     assert_eq!(

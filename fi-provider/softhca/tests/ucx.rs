@@ -1,5 +1,6 @@
-//! UCX, unmodified, over the device: its benchmarks of single operations, and its atomics, whose data are verified and whose entries
-//! are, byte for byte, what fi-mlx5 makes of the same operation.
+//! UCX, unmodified, over the device: its benchmarks of single operations, and its atomics, whose
+//! data are verified and whose entries are, byte for byte, those that fi-mlx5 makes of the same
+//! operation.
 //!
 //! It needs a C compiler and Debian's packages `ucx-utils`, `libucx-dev`, `libibverbs-dev` and `ibverbs-providers`.
 
@@ -19,13 +20,13 @@ use support::{Under, free_port, need, program, text};
 
 const TRANSPORTS: [&str; 2] = ["rc_mlx5", "dc_mlx5"];
 
-/// How often each operation is done in `c/ucx_atomics.c`.
+/// Times that each operation is done in `c/ucx_atomics.c`.
 const ROUNDS: usize = 60;
 
 /// The key that UCX gives to all its targets.
 const UCX_KEY: u64 = 0x1ee7_a330;
 
-/// Server and client of `ucx_perftest`, the client with the test's options.
+/// Returns server and client of `ucx_perftest`, the client with the test's options.
 fn commands(transport: &str, test: &str) -> [String; 2] {
     need("ucx_perftest");
     let port = free_port();
@@ -50,7 +51,7 @@ fn measure(under: Under<'_>, tests: &[&str]) {
     }
 }
 
-/// Without masked atomics there is no swap, and UCX says so.
+/// Checks that without masked atomics there is no swap, and that UCX says so.
 fn no_swap(under: Under<'_>) {
     for transport in TRANSPORTS {
         let [server, client] = commands(transport, "swap");
@@ -105,7 +106,7 @@ fn perftest_without_devx() {
     }
 }
 
-/// An entry that UCX wrote, and what it was asked for.
+/// An entry that UCX wrote, and the operation that it was asked for.
 struct Written<'a> {
     name: &'a str,
     size: usize,
@@ -138,7 +139,7 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// The four bytes at `at` behind the start, or before the end.
+    /// Returns the four bytes at `at` behind the start, or before the end.
     fn word(&self, at: isize) -> u32 {
         let start = if at < 0 {
             self.bytes.len() - at.unsigned_abs()
@@ -148,7 +149,7 @@ impl<'a> Written<'a> {
         u32::from_be_bytes(self.bytes[start..start + 4].try_into().expect("4 bytes"))
     }
 
-    /// The operation without its name: what it computes.
+    /// Returns the arithmetic of the operation, without its name.
     fn arithmetic(&self) -> Arithmetic {
         let (value, all) = (self.value, u64::MAX >> (64 - 8 * self.size));
         let swap = |swap_mask, compare, compare_mask| Arithmetic::CompareSwap {
@@ -173,7 +174,8 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// The entry as fi-mlx5 builds it. Where the result goes UCX alone knows, and the number of its own target.
+    /// Returns the entry as fi-mlx5 builds it. UCX alone knows the address of the result, and the
+    /// number of its own target.
     fn expected(&self, transport: &str) -> Entry {
         let arithmetic = self.arithmetic();
         let plain =
@@ -201,8 +203,8 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Bytes that UCX leaves as an earlier entry had them, since the device does not look at them: behind what is added (and
-    /// the boundary of 4 bytes).
+    /// Returns the bytes that UCX leaves as an earlier entry had them, since the device does not
+    /// look at them: those behind the added number (and the boundary of 4 bytes).
     fn not_written(&self) -> Range<usize> {
         // The operands end where the result's segment starts.
         let end = self.bytes.len() - 16;

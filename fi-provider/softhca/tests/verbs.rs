@@ -1,5 +1,6 @@
-//! A program over the system's libibverbs and libmlx5, under `softhca run`: every operation's data arrive, and
-//! what the library wrote into its rings is, byte for byte, what fi-mlx5 makes of the same operation.
+//! A program over the system's libibverbs and libmlx5, under `softhca run`: every operation's data
+//! arrive, and the entries that the library wrote into its rings are, byte for byte, those that
+//! fi-mlx5 makes of the same operation.
 //!
 //! It needs a C compiler and Debian's packages `libibverbs-dev` and `ibverbs-providers`.
 
@@ -23,7 +24,7 @@ const DC_KEY: u64 = 0x1122_3344_5566_7788;
 /// Times that each operation of the connected queue pairs is done.
 const ROUNDS: usize = 40;
 
-/// An entry that the program printed, and what it was about.
+/// An entry that the program printed, and its operation.
 struct Printed<'a> {
     name: &'a str,
     qpn: u32,
@@ -68,7 +69,8 @@ impl<'a> Printed<'a> {
         self.write(opcode, 0).modifier(masked_modifier(size))
     }
 
-    /// With the address as libmlx5 writes it: the long form, of which InfiniBand needs the first part only.
+    /// Makes an entry with the address as libmlx5 writes it: the long form, of which InfiniBand
+    /// needs the first part only.
     fn dynamic(&self, opcode: Opcode) -> Entry {
         let mut address = CompactAddress::dc(DC_KEY, self.dctn, 1);
         address.destination = Be32::new(self.dctn | EXTENDED_AV);
@@ -77,8 +79,9 @@ impl<'a> Printed<'a> {
             .route(GlobalRoute::default())
     }
 
-    /// Bytes that the library leaves as an earlier entry had them, since the device does not look at them: the
-    /// immediate data of what has none, the second operand of an addition, and what pads inline data.
+    /// Returns the bytes that the library leaves as an earlier entry had them, since the device
+    /// does not look at them: the immediate data of an entry that has none, the second operand of
+    /// an addition, and the padding of inline data.
     fn not_written(&self) -> [Range<usize>; 2] {
         let immediate = match self.name {
             "send_immediate" | "write_immediate" => 0..0,
@@ -96,7 +99,7 @@ impl<'a> Printed<'a> {
         [immediate, tail]
     }
 
-    /// The entry as fi-mlx5 builds it, and the operation that it is.
+    /// Returns the entry as fi-mlx5 builds it, and the operation that it is.
     fn expected(&self) -> (Entry, Operation) {
         let far = |at| RemoteAddress::new(self.remote + at, self.rkey);
         let add = |add: u64| Atomic {

@@ -3,7 +3,7 @@
 use fi_mlx5::lane::Atomic;
 pub(crate) use fi_shm::amo::Amo;
 
-/// The entry for an object of `bytes` bytes (4 or 8); `None` where the device, which may be
+/// Returns the entry for an object of `bytes` bytes (4 or 8); `None` where the device, which may be
 /// `masked`, has none.
 #[inline]
 pub(crate) fn entry(what: Amo, bytes: usize, masked: impl FnOnce() -> bool) -> Option<Atomic> {

@@ -1,4 +1,4 @@
-//! How a device is to be opened and to reach peers: all settings that the layers above choose.
+//! Settings for opening a device and reaching peers, all of which the layers above choose.
 //!
 //! The policies of lanes are those of `fi_mlx5`, by the names that they have here.
 
@@ -7,7 +7,7 @@ use std::fmt::{self, Display};
 
 pub use fi_mlx5::policy::{Completions, DEFAULT as DEFAULT_POLICY, POLICIES, Policy};
 
-/// How a device reaches peers.
+/// Transport by which a device reaches peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// A connected queue pair for each peer (RC).
@@ -28,10 +28,10 @@ impl Display for Transport {
     }
 }
 
-/// How [`crate::symmetric::domain::Domain::open_device`] opens the device.
+/// Configuration of a device that [`crate::symmetric::domain::Domain::open_device`] opens.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// How it reaches peers.
+    /// Transport by which it reaches peers.
     pub transport: Transport,
     /// The queues that the default endpoint has where peers do not have one each, a power of two: a
     /// peer has always the same of them.
@@ -47,8 +47,8 @@ pub struct Config {
     /// the layers above; but with [`Transport::Mixed`] the last ones, one for each peer, are the
     /// fabric's.
     pub mailbox: usize,
-    /// How many.
+    /// Number of those words.
     pub mailbox_words: usize,
-    /// How much private memory stays registered.
+    /// Limits of the private memory that stays registered.
     pub registrations: Limits,
 }

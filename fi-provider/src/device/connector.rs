@@ -22,7 +22,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long the thread sleeps after it has done something, and when for long there was nothing to do.
+/// Times for which the thread sleeps: after it has done something, and when for long there was
+/// nothing to do.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(50);
 
@@ -39,8 +40,8 @@ struct Told {
     connected: bool,
 }
 
-/// Where a word has its parts: the number of the queue pair, the local identifier, the largest packet in units of 256 bytes, the reads and
-/// atomics, and two flags.
+/// Places of the parts of a word: the number of the queue pair, the local identifier, the largest
+/// packet in units of 256 bytes, the reads and atomics, and two flags.
 const LID: u32 = 24;
 const MTU: u32 = 40;
 const READS: u32 = 48;
@@ -81,7 +82,7 @@ impl Told {
     }
 }
 
-/// How far the queue pair for a peer is.
+/// Stage of the queue pair for a peer.
 #[derive(Debug, Default)]
 enum Stage {
     #[default]
@@ -94,17 +95,18 @@ enum Stage {
     Over,
 }
 
-/// Where a connector finds what its domain has.
+/// Parts of its domain that a connector uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
     /// The records of all peers.
     pub(crate) records: *const Record,
-    /// How many there are, and which is the own process.
+    /// Number of the records, and the number of the own process.
     pub(crate) count: u32,
     pub(crate) own: u32,
     /// The own words that the peers write, one each.
     pub(crate) words: *const AtomicU64,
-    /// Where they are in the window, in bytes from its base, and where the window's second part is.
+    /// Offset of the words in the window, in bytes from its base, and that of the window's second
+    /// part.
     pub(crate) offset: usize,
     pub(crate) split: usize,
 }
@@ -126,7 +128,7 @@ struct Work {
 // SAFETY: the records and the words outlive the thread (`Connector::start`) and belong to no thread; the lane is this work's alone.
 unsafe impl Send for Work {}
 
-/// The thread, and what it goes on with when it is started again.
+/// The thread, and the work with which it goes on when it is started again.
 #[derive(Debug)]
 pub(crate) struct Connector {
     stop: Arc<AtomicBool>,
@@ -221,7 +223,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Work {
-    /// Connects what is asked for, here or by peers, until `stop`.
+    /// Connects the queue pairs that are asked for, here or by peers, until `stop`.
     fn run(&mut self, stop: &AtomicBool) {
         let mut pause = SHORTEST;
         while !stop.load(Ordering::Relaxed) {
@@ -243,7 +245,7 @@ impl Work {
         }
     }
 
-    /// Goes on with one peer; whether there was anything to do.
+    /// Goes on with one peer. Returns whether there was anything to do.
     fn advance(&mut self, peer: u32) -> bool {
         // SAFETY: there is a word for each peer, which is mapped while the thread runs. ORDERING: pairs with the write of the peer's device.
         let word = unsafe { (*self.around.words.add(peer as usize)).load(Ordering::Acquire) };
@@ -292,7 +294,7 @@ impl Work {
         Ok(Stage::Connected(pair))
     }
 
-    /// How the peer is reached.
+    /// Returns the record by which the peer is reached.
     fn remote(&self, peer: u32) -> &Remote {
         assert!(peer < self.around.count);
         // SAFETY: there is a record for each peer, which is mapped while the thread runs.

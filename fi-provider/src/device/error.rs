@@ -4,7 +4,7 @@ use crate::symmetric::remote::PARTS;
 use fi_mlx5::device as hca;
 use fi_mlx5::lane::Failure;
 
-/// Why the device cannot be used.
+/// Reason why the device cannot be used.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -14,7 +14,7 @@ pub enum Error {
     /// The system's libfabric cannot be used.
     #[error(transparent)]
     Libfabric(#[from] fi_ofi::Error),
-    /// The device does not do what this fabric needs.
+    /// The device lacks a feature that this fabric needs.
     #[error("{device} has no {what}")]
     Lacks {
         /// The device's name.

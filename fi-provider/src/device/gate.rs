@@ -50,7 +50,8 @@ pub struct Gate {
     max_message: usize,
     /// Private memory that is registered with the lane's context.
     registrations: Arc<Registrations>,
-    /// Such memory that what was posted uses, until quiet; each once, in the order of what tells them apart.
+    /// Such memory that posted WQEs use, until quiet; each loan once, in the order of their
+    /// identities.
     loans: RefCell<Vec<Loan>>,
     is_default: bool,
     parts: WindowParts,
@@ -59,7 +60,7 @@ pub struct Gate {
     masked: [bool; 2],
     /// The local keys of the parts.
     keys: [u32; PARTS],
-    /// Queues that come later, their basic blocks, and what they belong to.
+    /// Queues that come later, their basic blocks, and the queue pairs to which they belong.
     later: Option<Arc<Later>>,
     later_blocks: u32,
     late_pairs: Mutex<Vec<QueuePair>>,
@@ -78,7 +79,7 @@ unsafe impl Send for Gate {}
 unsafe impl Sync for Gate {}
 
 impl Gate {
-    /// A gate whose queues are made in this seat.
+    /// Opens a gate whose queues are made in this seat.
     pub(crate) fn open(seat: Seat, plan: &Plan, common: Common) -> Result<Self, Error> {
         let hca = seat.device();
         let features = *hca.features();
@@ -160,50 +161,51 @@ impl Gate {
         })
     }
 
-    /// Whether it has less than the policy of the lanes says, because the device has no more.
+    /// Returns whether it has less than the policy of the lanes says, because the device has no
+    /// more.
     pub(crate) fn is_short(&self) -> bool {
         self.seat.is_short()
     }
 
-    /// Whether it is the default endpoint's.
+    /// Returns whether it is the default endpoint's.
     pub fn is_default(&self) -> bool {
         self.is_default
     }
 
-    /// The local key of the part of the own window that has `bytes` bytes at `addr`.
+    /// Returns the local key of the part of the own window that has `bytes` bytes at `addr`.
     pub(crate) fn own_key(&self, addr: usize, bytes: usize) -> Option<u32> {
         self.parts.key_of(addr, bytes)
     }
 
-    /// Whether `bytes` bytes at `addr` are in one part of the own window, and so in one of every
-    /// peer's.
+    /// Returns whether `bytes` bytes at `addr` are in one part of the own window, and so in one of
+    /// every peer's.
     pub(crate) fn is_registered(&self, addr: usize, bytes: usize) -> bool {
         self.parts.has(addr, bytes)
     }
 
-    /// Whether there are masked atomics of `bytes` bytes (4 or 8).
+    /// Returns whether there are masked atomics of `bytes` bytes (4 or 8).
     pub(crate) fn has_masked_atomics(&self, bytes: usize) -> bool {
         self.masked[usize::from(bytes != 4)]
     }
 
-    /// The own address of word `slot` of the mailbox; `None` where there is none.
+    /// Returns the own address of word `slot` of the mailbox; `None` where there is none.
     pub(crate) fn mailbox_word(&self, slot: usize) -> Option<usize> {
         self.mailbox.address_of(slot)
     }
 
-    /// The local key of a part of the own window.
+    /// Returns the local key of a part of the own window.
     #[inline(always)]
     pub(crate) fn key_of_part(&self, part: usize) -> u32 {
         self.keys[part]
     }
 
-    /// Bytes of the longest message, whole pages.
+    /// Returns the bytes of the longest message, whole pages.
     #[inline(always)]
     pub(crate) fn max_message(&self) -> usize {
         self.max_message
     }
 
-    /// The numbers by which the device knows its queues.
+    /// Returns the numbers by which the device knows its queues.
     pub(crate) fn numbers(&self) -> Vec<u32> {
         self.pairs.iter().map(QueuePair::number).collect()
     }
@@ -241,18 +243,18 @@ impl Gate {
         self.completions.arm(self.lane.consumed());
     }
 
-    /// The lane.
+    /// Returns the lane.
     #[inline(always)]
     pub(crate) fn lane(&self) -> &Lane {
         &self.lane
     }
 
-    /// Whether several threads may use it at a time.
+    /// Returns whether several threads may use it at a time.
     pub fn is_shared(&self) -> bool {
         self.lane.is_shared()
     }
 
-    /// Registered memory for the result of a blocking operation of `bytes` bytes, at most
+    /// Returns registered memory for the result of a blocking operation of `bytes` bytes, at most
     /// [`RESULT_BYTES`](crate::device::scratch::RESULT_BYTES).
     pub(crate) fn result(&self, bytes: usize) -> Local {
         self.scratch.result(bytes)
@@ -265,17 +267,17 @@ impl Gate {
         self.scratch.word_in(self.result(bytes))
     }
 
-    /// Registered memory for results that nobody wants.
+    /// Returns registered memory for results that nobody wants.
     pub(crate) fn discard(&self, bytes: usize) -> Local {
         self.scratch.discard(bytes)
     }
 
-    /// Bytes of a piece of the bounce memory.
+    /// Returns the bytes of a piece of the bounce memory.
     pub(crate) fn piece_len(&self) -> usize {
         self.scratch.piece_len()
     }
 
-    /// Bytes that the bounce memory holds at a time.
+    /// Returns the bytes that the bounce memory holds at a time.
     pub(crate) fn bounce_len(&self) -> usize {
         self.scratch.bounce_len()
     }
@@ -287,7 +289,7 @@ impl Gate {
     }
 
     /// Claims a piece of the bounce memory that nobody uses any more, for `length` bytes of it. The
-    /// lane is held, and the caller has claimed no other piece: it waits for those who have.
+    /// lane is held, and the caller has claimed no other piece: it waits for the callers that have.
     pub(crate) fn claim_piece(&self, length: usize) -> Result<Piece<'_>, Failure> {
         self.pieces.claim(&self.lane, &self.scratch, length)
     }
@@ -383,8 +385,9 @@ impl Gate {
         }
     }
 
-    /// Private memory of `bytes` bytes at `addr` as registered memory, where that is better than the bounce memory: it
-    /// is registered for a transfer that the bounce memory does not hold, and then used for shorter ones, too.
+    /// Returns private memory of `bytes` bytes at `addr` as registered memory, where that is better
+    /// than the bounce memory: it is registered for a transfer that the bounce memory does not
+    /// hold, and then used for shorter ones, too.
     ///
     /// # Safety
     /// The bytes are mapped, and stay so until the loan is given back.
@@ -400,7 +403,7 @@ impl Gate {
         unsafe { self.registrations.lend(addr, bytes, absent) }
     }
 
-    /// Keeps what an entry uses until quiet. The lane is held.
+    /// Keeps the memory that an entry uses, until quiet. The lane is held.
     pub(crate) fn keep(&self, loan: Loan) {
         let mut loans = self.loans.borrow_mut();
         let place = loans.binary_search_by_key(&loan.identity(), Loan::identity);
@@ -414,12 +417,12 @@ impl Gate {
         self.near_atomics.set(true);
     }
 
-    /// Whether such operations may be outstanding.
+    /// Returns whether atomic operations of the device on memory of this node may be outstanding.
     pub(crate) fn has_near_atomics(&self) -> bool {
         self.near_atomics.get()
     }
 
-    /// Notes that none is.
+    /// Notes that no such operation is outstanding.
     pub(crate) fn forget_near_atomics(&self) {
         self.near_atomics.set(false);
     }
@@ -446,7 +449,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Whether [`Gate::quiet`] has nothing to wait for, after one look at the device.
+    /// Returns whether [`Gate::quiet`] has nothing to wait for, after one look at the device.
     pub(crate) fn is_quiet(&self) -> Result<bool, Failure> {
         let held = self.lane.hold();
         // SAFETY: this thread holds the lane.
@@ -458,7 +461,8 @@ impl Gate {
         Ok(is_quiet)
     }
 
-    /// Reads or writes the word of a mailbox: `write` is what to write, and else the word is returned.
+    /// Writes the value of `write` to the word of a mailbox; without one, reads the word and
+    /// returns it.
     pub(crate) fn mail(&self, to: To<'_>, write: Option<u64>) -> Result<u64, Failure> {
         let _held = self.lane.hold();
         if let Some(value) = write {

@@ -12,8 +12,8 @@ unsafe extern "C" {
     fn dlsym(handle: *mut libc::c_void, name: *const libc::c_char) -> *mut libc::c_void;
 }
 
-/// The function by which a software device is made to act, if the process runs on one that lets
-/// itself be made to.
+/// Returns the function by which a software device is made to act, if the process runs on one that
+/// lets itself be made to.
 pub(crate) fn software_hook() -> Option<Hook> {
     // SAFETY: the name is a C string, and the lookup has no other precondition.
     let found = unsafe { dlsym(libc::RTLD_DEFAULT, c"farreach_softhca_kick".as_ptr()) };

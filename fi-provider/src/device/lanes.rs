@@ -1,5 +1,5 @@
-//! How lanes come to a domain: one for each context as long as the device has what the policy asks for, and the default endpoint's
-//! where it has not.
+//! Lanes of a domain: one for each context as long as the device has the resources that the policy
+//! asks for, and the default endpoint's where it has not.
 
 use crate::device::config::{Completions, Policy};
 use crate::device::error::Error;
@@ -23,16 +23,16 @@ pub use fi_mlx5::device::{Account, Features, Regime};
 #[derive(Debug)]
 pub(crate) struct Lanes {
     pool: Pool,
-    /// Of the device's first context.
+    /// Resources that the gates of the device's first context share.
     common: Common,
     regime: Regime,
     /// Lanes made, the default endpoint's included.
     made: AtomicU32,
-    /// Those of them that have less than the policy says.
+    /// Number of those lanes that have less than the policy says.
     short: AtomicU32,
     /// Contexts that were given the default endpoint's lane though the policy would have them have their own.
     shared: AtomicU32,
-    /// Why the first of both had to do with less.
+    /// Reason why the first of both had to do with less.
     reason: Mutex<Option<String>>,
 }
 
@@ -92,7 +92,7 @@ impl Lanes {
         }
     }
 
-    /// Lanes of a device without a window.
+    /// Makes lanes of a device without a window.
     pub(crate) fn bare(
         hca: &hca::Device,
         policy: &'static Policy,
@@ -109,7 +109,7 @@ impl Lanes {
         Ok(Self::new(hca, policy, completions, common))
     }
 
-    /// Whether all lanes are the first one.
+    /// Returns whether all lanes are the first one.
     pub(crate) fn are_one(&self) -> bool {
         self.pool.policy().one_lane
     }
@@ -185,7 +185,8 @@ pub struct Survey {
     pub report: Report,
 }
 
-/// Opens the device and makes `lanes` lanes of one queue pair as contexts have them; tells what they take.
+/// Opens the device and makes `lanes` lanes of one queue pair as contexts have them; tells the
+/// resources that they take.
 ///
 /// # Errors
 /// That there is no device, or that it has nothing for a single lane.

@@ -13,7 +13,7 @@ pub(crate) struct Mailbox {
 }
 
 impl Mailbox {
-    /// A mailbox without words.
+    /// Makes a mailbox without words.
     pub(crate) fn none() -> Self {
         Self {
             address: std::ptr::dangling::<AtomicU64>().addr(),

@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wire::Address;
 
-/// Whether there is a device that a domain can open.
+/// Returns whether there is a device that a domain can open.
 ///
 /// # Errors
 /// The missing part.
@@ -61,7 +61,7 @@ pub(crate) struct Device {
     gate: Arc<Gate>,
     lanes: Lanes,
     target: Option<Target>,
-    /// By which peers' initiators enter the target, and from which the numbers of first packets
+    /// Key by which peers' initiators enter the target, and from which the numbers of first packets
     /// follow.
     key: u64,
     parts: WindowParts,
@@ -140,12 +140,12 @@ impl Device {
         self.lanes.note_shared(why);
     }
 
-    /// The default lane, for those that keep it.
+    /// Returns the default lane, for those that keep it.
     pub(crate) fn shared_gate(&self) -> &Arc<Gate> {
         &self.gate
     }
 
-    /// The lanes.
+    /// Returns the report on the lanes.
     pub(crate) fn report(&self) -> Report {
         self.lanes.report()
     }
@@ -171,7 +171,7 @@ impl Device {
         .encode()
     }
 
-    /// How a device reaches the peer of this address, for the table of a node.
+    /// Returns the way in which a device reaches the peer of this address, for the table of a node.
     pub(crate) fn remote(&self, index: usize, address: &[u8]) -> Result<Remote, Error> {
         let peer = Address::decode(address).ok_or(Error::Garbled(index))?;
         if peer.transport != self.transport {
@@ -191,7 +191,8 @@ impl Device {
         ))
     }
 
-    /// Whether a table with this record of the own process has the window's parts the other way round.
+    /// Returns whether a table with this record of the own process has the window's parts the other
+    /// way round.
     pub(crate) fn is_swapped(&self, own: usize, record: &Record) -> Result<bool, Error> {
         let lower = self.parts.lowest() as u64;
         let place = record.remote.bases.iter().position(|&base| base == lower);
@@ -242,12 +243,12 @@ impl Device {
         self.connector.as_ref()
     }
 
-    /// How it reaches peers.
+    /// Returns the transport by which it reaches peers.
     pub(crate) fn transport(&self) -> Transport {
         self.transport
     }
 
-    /// The own words that peers write and read.
+    /// Returns the own words that peers write and read.
     pub(crate) fn mailbox(&self) -> &[AtomicU64] {
         self.mailbox.words()
     }
@@ -257,17 +258,17 @@ impl Device {
         self.registrations.statistics()
     }
 
-    /// Where the second part of the window begins, in bytes from its base.
+    /// Returns the offset of the second part of the window, in bytes from its base.
     pub(crate) fn split(&self) -> usize {
         self.split
     }
 
-    /// Where the window's parts end, in bytes from its base.
+    /// Returns the ends of the window's parts, in bytes from its base.
     pub(crate) fn ends(&self) -> [usize; PARTS] {
         self.parts.ends()
     }
 
-    /// The gate of the default endpoint.
+    /// Returns the gate of the default endpoint.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
     }

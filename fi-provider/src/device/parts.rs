@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct WindowParts {
     parts: Parts,
-    /// In the order of their addresses.
+    /// Regions of the parts, in the order of their addresses.
     regions: Arc<[Region]>,
 }
 

@@ -123,7 +123,7 @@ impl Pieces {
     }
 
     /// Claims a piece that nobody uses any more, for `length` bytes of it. The lane is held, and
-    /// the caller has claimed no other piece: it waits for those who have.
+    /// the caller has claimed no other piece: it waits for the callers that have.
     pub(crate) fn claim<'a>(
         &'a self,
         lane: &'a Lane,

@@ -1,4 +1,4 @@
-//! The plan of a gate: which send queues it has, how long they are, and how much bounce memory.
+//! The plan of a gate: its send queues, their lengths, and the amount of bounce memory.
 
 use crate::device::config::{Config, Transport};
 use fi_mlx5::device::{self as hca, Overrun};
@@ -37,7 +37,7 @@ pub(crate) enum Queues {
 }
 
 impl Queues {
-    /// Connected ones, those that come later included, and initiators.
+    /// Returns the number of connected queues, those that come later included, and of initiators.
     pub(crate) fn counts(self) -> (u32, u32) {
         match self {
             Self::Connected(count) | Self::Later(count) => (count, 0),
@@ -46,15 +46,15 @@ impl Queues {
         }
     }
 
-    /// Basic blocks of each connected one: fewer where they are many.
+    /// Returns the number of basic blocks of each connected queue: fewer where they are many.
     pub(crate) fn connected_blocks(self) -> u32 {
         let (count, _) = self.counts();
         let share = ALL_BLOCKS / count.clamp(1, ALL_BLOCKS).next_power_of_two();
         share.clamp(FEWEST_BLOCKS, BLOCKS)
     }
 
-    /// Entries for all completions that can be due: one for each block, because each entry that is
-    /// flushed has one.
+    /// Returns the number of entries for all completions that can be due: one for each block,
+    /// because each entry that is flushed has one.
     fn all_completions(self) -> u32 {
         let (connected, initiators) = self.counts();
         connected
@@ -63,8 +63,9 @@ impl Queues {
             .max(2 * BLOCKS)
     }
 
-    /// Entries of their completion queue, of at most `most`, if so many will do. Those of a device with
-    /// fewer than [`Queues::all_completions`] may overflow, but not before the one that tells why.
+    /// Returns the number of entries of their completion queue, of at most `most`, if so many will
+    /// do. Those of a device with fewer than [`Queues::all_completions`] may overflow, but not
+    /// before the one that tells why.
     pub(crate) fn completions(self, most: u32) -> Option<u32> {
         let (connected, initiators) = self.counts();
         let wanted = self.all_completions();
@@ -72,7 +73,7 @@ impl Queues {
         (fewest <= most).then(|| wanted.min(most))
     }
 
-    /// Whether a completion queue of so many entries may overflow.
+    /// Returns whether a completion queue of so many entries may overflow.
     pub(crate) fn overrun(self, entries: u32) -> Overrun {
         if entries < self.all_completions() {
             Overrun::Possible
@@ -94,7 +95,7 @@ impl Queues {
     }
 }
 
-/// How a gate is made.
+/// Plan by which a gate is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     /// Its send queues.
@@ -110,7 +111,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The default endpoint's gate in a job of so many peers.
+    /// Makes the plan of the default endpoint's gate in a job of so many peers.
     pub(crate) fn of_default(config: &Config, peers: u32, hook: Option<Hook>) -> Self {
         Self {
             queues: match config.transport {
@@ -128,7 +129,7 @@ impl Plan {
         }
     }
 
-    /// A gate beside the default endpoint's.
+    /// Makes the plan of a gate beside the default endpoint's.
     pub(crate) fn beside(queues: Queues, shared: bool, hook: Option<Hook>) -> Self {
         Self {
             queues,

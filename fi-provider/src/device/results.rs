@@ -37,7 +37,7 @@ struct Pending {
 pub(crate) struct Results {
     /// A bit for each slot that is free.
     free: Cell<u64>,
-    /// In the order in which they were posted.
+    /// Pending results, in the order in which they were posted.
     pending: RefCell<VecDeque<Pending>>,
 }
 
@@ -51,7 +51,7 @@ impl Default for Results {
 }
 
 impl Results {
-    /// A slot that is free.
+    /// Takes a free slot.
     fn take(&self) -> Option<Slot> {
         let free = self.free.get();
         let at = free.trailing_zeros() as usize;

@@ -12,8 +12,8 @@ use fi_mlx5::lane::Local;
 use fi_shm::segment::{Memfd, Reservation, page_size};
 use std::io;
 
-/// Where things lie, in bytes: results that nobody wants; results of blocking operations on a lane
-/// of one thread; slots for other results; and from the next page on the bounce memory.
+/// Offsets of the parts, in bytes: results that nobody wants; results of blocking operations on a
+/// lane of one thread; slots for other results; and from the next page on the bounce memory.
 const DISCARD: usize = 0;
 const RESULT: usize = 64;
 const SLOT: usize = 512;
@@ -52,44 +52,44 @@ impl Scratch {
         })
     }
 
-    /// Registered memory for results that nobody wants.
+    /// Returns registered memory for results that nobody wants.
     pub(crate) fn discard(&self, bytes: usize) -> Local {
         self.local(DISCARD, bytes)
     }
 
-    /// Registered memory for the result of a blocking operation of `bytes` bytes, at most
+    /// Returns registered memory for the result of a blocking operation of `bytes` bytes, at most
     /// [`RESULT_BYTES`].
     pub(crate) fn result(&self, bytes: usize) -> Local {
         self.local(RESULT, bytes)
     }
 
-    /// The registered memory of slot `index`, for a word of `bytes` bytes (4 or 8).
+    /// Returns the registered memory of slot `index`, for a word of `bytes` bytes (4 or 8).
     pub(crate) fn slot(&self, index: usize, bytes: usize) -> Local {
         self.local(SLOT + index * SLOT_BYTES, bytes)
     }
 
-    /// `length` bytes of piece `index` of the bounce memory.
+    /// Returns `length` bytes of piece `index` of the bounce memory.
     pub(crate) fn piece(&self, index: usize, length: usize) -> Local {
         self.local(page_size() + index * self.piece_len, length)
     }
 
-    /// Bytes of a piece of the bounce memory.
+    /// Returns the bytes of a piece of the bounce memory.
     pub(crate) fn piece_len(&self) -> usize {
         self.piece_len
     }
 
-    /// Bytes that the bounce memory holds at a time.
+    /// Returns the bytes that the bounce memory holds at a time.
     pub(crate) fn bounce_len(&self) -> usize {
         PIECES * self.piece_len
     }
 
-    /// The result of an atomic operation, in a word of this memory. The lane is held.
+    /// Returns the result of an atomic operation, in a word of this memory. The lane is held.
     #[inline(always)]
     pub(crate) fn word_in(&self, local: Local) -> u64 {
         let address = local.address;
         // SAFETY: the word is in this memory, which is mapped as long as the gate, and aligned
-        // there; volatile, because the device has written it. It gives results of four bytes in
-        // its own byte order, whatever it does with those of eight.
+        // there; volatile, because the device has written it. It gives results of four bytes in its
+        // own byte order, independent of the order of those of eight.
         unsafe {
             if local.length as usize == size_of::<u32>() {
                 u32::from_be((address as *const u32).read_volatile()).into()
@@ -108,8 +108,8 @@ impl Scratch {
     }
 }
 
-/// Memory for the device's own use. It is shared, so that a fork does not part the process from its
-/// device.
+/// Makes memory for the device's own use. It is shared, so that a fork does not part the process
+/// from its device.
 fn private_memory(len: usize) -> io::Result<Reservation> {
     let memory = Memfd::create(c"farreach-device", len)?;
     let space = Reservation::anywhere(len)?;

@@ -8,10 +8,10 @@ const RC: u8 = 1;
 const DC: u8 = 2;
 const MIXED: u8 = 3;
 
-/// How a process is reached over its device.
+/// Address of a process over its device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Of the port.
+    /// Local identifier of the port.
     pub(crate) lid: u16,
     /// The largest packet in bytes.
     pub(crate) mtu: u16,
@@ -25,14 +25,14 @@ pub(crate) struct Address {
     pub(crate) bases: [u64; PARTS],
     /// Their keys.
     pub(crate) keys: [u32; PARTS],
-    /// How it reaches its peers, which all do alike.
+    /// Transport by which it reaches its peers, which all do alike.
     pub(crate) transport: Transport,
     /// The queue pair for each peer, where each has one from the start.
     pub(crate) queues: Vec<u32>,
 }
 
 impl Address {
-    /// The address as bytes: little-endian numbers in the order of the fields.
+    /// Returns the address as bytes: little-endian numbers in the order of the fields.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         bytes.extend(self.lid.to_le_bytes());
@@ -51,7 +51,7 @@ impl Address {
         bytes
     }
 
-    /// The address that these bytes are; `None` where they are none.
+    /// Returns the address that these bytes are; `None` where they are none.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes;
         let (lid, mtu) = (take(&mut rest)?, take(&mut rest)?);
@@ -83,7 +83,7 @@ impl Address {
     }
 }
 
-/// The first `N` bytes, which are taken away.
+/// Takes the first `N` bytes away, and returns them.
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (first, after) = rest.split_first_chunk()?;
     *rest = after;

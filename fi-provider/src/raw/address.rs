@@ -12,7 +12,7 @@ const VERSION: u8 = 2;
 /// The letters that a printed address begins with.
 const PREFIX: &str = "farreach:";
 
-/// The same of an address with a name of libfabric's.
+/// The version that an address with a name of libfabric's begins with.
 const WITH_NAME: u8 = 3;
 
 /// The address of an endpoint: at most [`Address::MOST_BYTES`] bytes, the same on every machine.
@@ -42,7 +42,7 @@ impl Name {
     /// The most bytes of a name.
     const MOST: usize = Address::MOST_BYTES - Address::BYTES - 1;
 
-    /// The name of these bytes; none of too many, or of none.
+    /// Makes the name of these bytes; none of too many, or of none.
     pub(crate) fn new(bytes: &[u8]) -> Option<Self> {
         (1..=Self::MOST).contains(&bytes.len()).then(|| Self {
             bytes: bytes.into(),
@@ -56,8 +56,8 @@ impl Name {
 
 /// Numbers of endpoints that belong together: those of the contexts of a scalable endpoint
 /// (fi_scalable_ep). The first half is of endpoints that receive, and the second of those that only
-/// start operations. The upper bits of a number are the logarithm of how many there are, which is 0
-/// for an endpoint of its own; the lower ones count from a multiple of that.
+/// start operations. The upper bits of a number are the logarithm of their number, which is 0 for
+/// an endpoint of its own; the lower ones count from a multiple of that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family(pub(crate) u32);
 
@@ -69,29 +69,30 @@ impl Family {
     /// The most endpoints of each half.
     pub const MOST: u32 = 1 << 12;
 
-    /// The family of the numbers from `first` on, a multiple of 2 to the `log`.
+    /// Makes the family of the numbers from `first` on, a multiple of 2 to the `log`.
     pub(crate) fn new(first: u32, log: u32) -> Self {
         debug_assert!(first < Self::END && first.is_multiple_of(1 << log));
         Self(log << Self::COUNT_BITS | first)
     }
 
-    /// The family to which a number belongs.
+    /// Returns the family to which a number belongs.
     pub(crate) fn of(number: u32) -> Self {
         let log = number >> Self::COUNT_BITS;
         Self(number & !(((1 << log) - 1) & (Self::END - 1)))
     }
 
-    /// How many endpoints each half has.
+    /// Returns the number of endpoints of each half.
     fn half(self) -> u32 {
         ((1 << (self.0 >> Self::COUNT_BITS)) / 2).min(Self::END)
     }
 
-    /// The number of endpoint `index` of those that receive, if there are so many.
+    /// Returns the number of endpoint `index` of those that receive, if there are so many.
     pub fn receiver(self, index: u32) -> Option<Member> {
         (index < self.half().max(1)).then_some(Member(self.0 | index))
     }
 
-    /// The number of endpoint `index` of those that only start operations, if there are so many.
+    /// Returns the number of endpoint `index` of those that only start operations, if there are so
+    /// many.
     pub fn sender(self, index: u32) -> Option<Member> {
         let half = self.half();
         (index < half).then_some(Member(self.0 | half | index))
@@ -102,7 +103,7 @@ impl Family {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member(pub(crate) u32);
 
-/// Where the endpoint's process is, and by what it answers processes of other nodes.
+/// Location of the endpoint's process, and the means by which it answers processes of other nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Port {
     /// The queue that takes datagrams: its local identifier and its number, 0 without a device.
@@ -118,7 +119,8 @@ pub(crate) struct Port {
 impl Port {
     pub(crate) const BYTES: usize = 12;
 
-    /// Whether the two processes say that they are of one node and reach each other in memory.
+    /// Returns whether the two processes say that they are of one node and reach each other in
+    /// memory.
     pub(crate) fn may_be_near(self, other: Self) -> bool {
         self.node == other.node && !self.is_far && !other.is_far
     }
@@ -144,7 +146,7 @@ impl Port {
         })
     }
 
-    /// Whether there is a device.
+    /// Returns whether there is a device.
     pub(crate) fn has_device(&self) -> bool {
         self.number != 0
     }
@@ -156,12 +158,14 @@ impl Address {
     /// The bytes of an address without: of a domain that does not go by libfabric.
     pub const BYTES: usize = 8 + Ticket::BYTES + Port::BYTES;
 
-    /// The same endpoint, as peers on its node reach it that go by its device.
+    /// Returns the address of the same endpoint, as peers on its node reach it that go by its
+    /// device.
     pub(crate) fn by_device(&self) -> Self {
         self.with_far(true)
     }
 
-    /// The same for all who go by a device to the endpoint: they share a connection.
+    /// Returns the address that is the same for all peers that go by a device to the endpoint: they
+    /// share a connection.
     pub(crate) fn of_hub(&self) -> Self {
         self.with_far(false)
     }
@@ -172,7 +176,7 @@ impl Address {
         same
     }
 
-    /// The address of the first endpoint of the same family, which stands for all of it.
+    /// Returns the address of the first endpoint of the same family, which stands for all of it.
     pub(crate) fn first(&self) -> Self {
         Self {
             endpoint: Family::of(self.endpoint).0,
@@ -180,7 +184,7 @@ impl Address {
         }
     }
 
-    /// The bytes to send to others: [`Address::BYTES`], or, with a name of libfabric's,
+    /// Returns the bytes to send to others: [`Address::BYTES`], or, with a name of libfabric's,
     /// [`Address::MOST_BYTES`].
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.to_short_bytes().to_vec();
@@ -193,7 +197,7 @@ impl Address {
         bytes
     }
 
-    /// The bytes without a name.
+    /// Returns the bytes without a name.
     pub fn to_short_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         bytes[0] = VERSION;
@@ -203,7 +207,7 @@ impl Address {
         bytes
     }
 
-    /// The address of these bytes.
+    /// Returns the address of these bytes.
     ///
     /// # Errors
     /// [`Error::BadAddress`].

@@ -28,9 +28,9 @@ struct Inner {
     entries: RefCell<Entries>,
     /// Changes with every insertion and every removal.
     version: Cell<u64>,
-    /// Those who are told of removals.
+    /// Listeners that are told of removals.
     told: RefCell<Vec<Weak<dyn Told>>>,
-    /// The table that processes share, and how many of its changes the entries have.
+    /// The table that processes share, and the number of its changes that the entries have.
     shared: Option<(SharedTable, Cell<u64>)>,
 }
 
@@ -51,7 +51,7 @@ struct Entries {
 const CONTEXTS: PeerIndex = 1 << 31;
 
 impl AddressVector {
-    /// An empty vector.
+    /// Makes an empty vector.
     pub fn new() -> Self {
         Self::default()
     }
@@ -85,7 +85,7 @@ impl AddressVector {
         self.0.shared.as_ref().map(|(table, _)| table.numbers())
     }
 
-    /// Whether this handle may be used to change the vector.
+    /// Returns whether this handle may be used to change the vector.
     pub fn may_change(&self) -> bool {
         let shared = self.0.shared.as_ref();
         shared.is_none_or(|(table, _)| table.may_change())
@@ -118,8 +118,8 @@ impl AddressVector {
         Ok(Some(turn))
     }
 
-    /// Learns of changes by other processes, where a look has found nothing; whether there was
-    /// anything.
+    /// Learns of changes by other processes, where a look has found nothing. Returns whether there
+    /// was anything.
     #[cold]
     #[inline(never)]
     fn has_news(&self) -> bool {
@@ -197,13 +197,13 @@ impl AddressVector {
         told.push(to);
     }
 
-    /// The address of a peer.
+    /// Returns the address of a peer.
     pub fn address(&self, peer: PeerIndex) -> Option<Address> {
         let look = || self.0.entries.borrow().address(peer);
         look().or_else(|| if self.has_news() { look() } else { None })
     }
 
-    /// The number of an address, which is that of all of its family.
+    /// Returns the number of an address, which is that of all of its family.
     pub fn find(&self, address: &Address) -> Option<PeerIndex> {
         let address = address.first();
         let look = || self.0.entries.borrow().numbers.get(&address).copied();
@@ -234,22 +234,22 @@ impl AddressVector {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether a number is that of a further context of a peer.
+    /// Returns whether a number is that of a further context of a peer.
     pub(crate) fn is_context(peer: PeerIndex) -> bool {
         peer >= CONTEXTS
     }
 
-    /// How many peers there are, as far as this process knows.
+    /// Returns the number of peers, as far as this process knows.
     pub fn len(&self) -> usize {
         self.0.entries.borrow().numbers.len()
     }
 
-    /// Whether there is no peer.
+    /// Returns whether there is no peer.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A number that changes when a number gets another meaning.
+    /// Returns a number that changes when a number gets another meaning.
     #[inline(always)]
     pub(crate) fn version(&self) -> u64 {
         self.0.version.get()
@@ -275,7 +275,7 @@ impl Inner {
 }
 
 impl Entries {
-    /// The number that the next new address gets.
+    /// Returns the number that the next new address gets.
     fn next_number(&self) -> Result<PeerIndex, Error> {
         match self.free.peek() {
             Some(&Reverse(number)) => Ok(number),
@@ -310,7 +310,7 @@ impl Entries {
         Ok(())
     }
 
-    /// The address of a peer, or of a context of one.
+    /// Returns the address of a peer, or of a context of one.
     fn address(&self, peer: PeerIndex) -> Option<Address> {
         let (addresses, at) = match peer.checked_sub(CONTEXTS) {
             None => (&self.addresses, peer),
@@ -319,7 +319,7 @@ impl Entries {
         addresses.get(at as usize).cloned().flatten()
     }
 
-    /// The number of a context of a peer.
+    /// Returns the number of a context of a peer.
     fn context(&mut self, peer: PeerIndex, index: u32) -> Result<PeerIndex, Error> {
         if let Some(&number) = self.contexts.get(&(peer, index)) {
             return Ok(number);

@@ -36,22 +36,22 @@ impl Arena {
         })
     }
 
-    /// The memory, for peers.
+    /// Returns the memory, for peers.
     pub(crate) fn memory(&self) -> &Memfd {
         &self.memory
     }
 
-    /// Bytes in all.
+    /// Returns the number of bytes in all.
     pub(crate) fn len(&self) -> usize {
         self.space.len()
     }
 
-    /// The address here of the byte at `offset`.
+    /// Returns the address here of the byte at `offset`.
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {
         (self.space.base() as *mut u8).wrapping_add(offset)
     }
 
-    /// Where `address` lies, if in the arena.
+    /// Returns the offset of `address`, if it is in the arena.
     pub(crate) fn offset_of(&self, address: usize) -> Option<usize> {
         let offset = address.wrapping_sub(self.space.base());
         (offset < self.space.len()).then_some(offset)
@@ -71,7 +71,8 @@ impl Arena {
         Ok(at)
     }
 
-    /// Gives back what [`Arena::take`] returned for as many bytes; the pages are zero again.
+    /// Gives back the memory that [`Arena::take`] returned for as many bytes; the pages are zero
+    /// again.
     ///
     /// # Safety
     /// Nobody uses the memory any more, in this process or another.
@@ -96,7 +97,7 @@ impl Arena {
     }
 }
 
-/// Whole pages of at least so many bytes, in bytes.
+/// Returns the size of whole pages of at least so many bytes, in bytes.
 fn pages(bytes: usize) -> Option<usize> {
     bytes.max(1).checked_next_multiple_of(page_size())
 }

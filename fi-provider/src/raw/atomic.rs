@@ -22,7 +22,7 @@ pub enum Atomic {
     CompareSwap,
 }
 
-/// The operation for the device.
+/// Returns the operation for the device.
 pub(crate) fn amo(operation: Atomic, operand: u64, comparand: u64) -> Amo {
     match operation {
         Atomic::Read => Amo::Fetch,

@@ -17,7 +17,7 @@ use fi_shm::ring;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// How a domain is opened.
+/// Configuration of a domain.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// The most bytes that the arena may ever have: address space, here and in every peer's process;
@@ -26,7 +26,7 @@ pub struct Config {
     /// The bytes of each ring to an endpoint, one for each endpoint that sends to it: a power of
     /// two, from 1 KiB to 1 GiB.
     pub ring_bytes: usize,
-    /// How endpoints of other nodes are reached; without, there are none.
+    /// Transport to endpoints of other nodes; without, there are none.
     pub far: Option<Transport>,
     /// Whether endpoints of the same node are reached in its memory, where they want that, too;
     /// without, as those of other nodes: a device does all atomic operations on the domain's memory
@@ -137,13 +137,13 @@ impl Domain {
     ) -> Result<Region, Error> {
         let regions = &self.0.regions;
         // SAFETY: the bytes stay mapped, writable if the rights say so, until the region is dropped
-        // and what uses it then has ended; peers read and write them at any time.
+        // and the operations that use it then have ended; peers read and write them at any time.
         unsafe { Region::new(regions, (memory, len), rights, key, addressing) }
     }
 
-    /// Returns how often peers have accessed the regions of the domain that have
-    /// [`Rights::COUNTED`], closed ones, too: the count of an endpoint with
-    /// FI_REMOTE_WRITE or FI_REMOTE_READ, as accesses are to the memory of a domain.
+    /// Returns the number of accesses of peers to the regions of the domain that have
+    /// [`Rights::COUNTED`], closed ones, too: the count of an endpoint with FI_REMOTE_WRITE or
+    /// FI_REMOTE_READ, as accesses are to the memory of a domain.
     pub fn accesses(&self) -> Accesses {
         self.0.regions.all_accesses()
     }
@@ -180,7 +180,7 @@ impl Domain {
         &self.0.config
     }
 
-    /// The provider of libfabric that is named, or its best, if the domain goes by that.
+    /// Returns the provider of libfabric that is named, or its best, if the domain goes by that.
     pub(crate) fn libfabric(&self) -> Option<Option<&'static str>> {
         match self.0.config.far {
             Some(Transport::Libfabric(provider)) => Some(provider),
@@ -200,7 +200,7 @@ impl Domain {
         self.0.service.shared()
     }
 
-    /// The process of an address, connected at the first use.
+    /// Returns the process of an address, connected at the first use.
     pub(crate) fn near(&self, process: &Ticket) -> Result<Arc<Near>, Error> {
         let key = process.to_bytes();
         let nears = || self.0.nears.lock().unwrap_or_else(PoisonError::into_inner);
@@ -229,7 +229,7 @@ impl Domain {
     }
 }
 
-/// A number that processes of one system have in common: of its boot (random(4), boot_id).
+/// Returns a number that processes of one system have in common: of its boot (random(4), boot_id).
 fn this_node() -> u32 {
     let boot = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     // Fowler, Noll and Vo's hash FNV-1a, of 32 bits.

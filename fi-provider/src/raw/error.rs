@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-/// Why the fabric refused a call, or why an operation failed.
+/// Reason why the fabric refused a call, or why an operation failed.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -65,7 +65,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The code of libfabric for the same cause (fi_errno(3)), a positive number.
+    /// Returns the code of libfabric for the same cause (fi_errno(3)), a positive number.
     pub fn code(self) -> i32 {
         match self {
             Self::Again => libc::EAGAIN,
@@ -86,7 +86,7 @@ impl Error {
         }
     }
 
-    /// The code in one byte, for a message to a peer.
+    /// Returns the code in one byte, for a message to a peer.
     pub(crate) fn to_wire(self) -> u8 {
         match self {
             Self::NoSuchKey => 1,
@@ -99,7 +99,7 @@ impl Error {
         }
     }
 
-    /// The end of an operation as a peer has told it: 0 is success.
+    /// Returns the end of an operation as a peer has told it: 0 is success.
     pub(crate) fn of_wire(code: u8) -> Result<(), Self> {
         Err(match code {
             0 => return Ok(()),

@@ -1,9 +1,9 @@
 //! A queue of values in memory that is taken at once and grows at need: few instructions to add a
 //! value and to take the oldest.
 //!
-//! Slots tell themselves whether they have a value, so that a look at one slot answers what a
-//! comparison of positions would. Behind the last slot lies one that ends the memory; who comes to it
-//! goes on at the first.
+//! Slots tell themselves whether they have a value, so that a look at one slot answers as a
+//! comparison of positions would. Behind the last slot lies one that ends the memory; a walk that
+//! comes to it goes on at the first.
 
 #![expect(unsafe_code, reason = "goes through slots by their addresses")]
 
@@ -55,7 +55,7 @@ pub(crate) struct First<'a, T> {
 }
 
 impl<T: Slot> Fifo<T> {
-    /// A queue that has memory for `many` values, and no room yet.
+    /// Makes a queue that has memory for `many` values, and no room yet.
     pub(crate) fn new(many: usize) -> Self {
         let mut slots = vec![T::FREE; many.max(1) + 1];
         slots[many.max(1)] = T::END;
@@ -74,20 +74,20 @@ impl<T: Slot> Fifo<T> {
         }
     }
 
-    /// The number of slots, without the end.
+    /// Returns the number of slots, without the end.
     fn slots(&self) -> usize {
         // SAFETY: both are of one allocation, and `end` is not before `begin`.
         unsafe { self.end.offset_from_unsigned(self.begin) }
     }
 
-    /// The number of the slot, the first one's for the end.
+    /// Returns the number of the slot, the first one's for the end.
     fn number(&self, slot: NonNull<T>) -> usize {
         // SAFETY: all places of the queue are of its allocation, not before `begin`.
         let number = unsafe { slot.offset_from_unsigned(self.begin) };
         if slot == self.end { 0 } else { number }
     }
 
-    /// The slot with so many from `head` before it.
+    /// Returns the slot with so many from `head` before it.
     fn slot(&mut self, at: usize) -> NonNull<T> {
         let number = (self.number(self.head) + at) % self.slots();
         // SAFETY: the number is below that of the slots.
@@ -98,7 +98,7 @@ impl<T: Slot> Fifo<T> {
         self.len_from((self.number(self.head), self.number(self.tail)))
     }
 
-    /// The same where these are the numbers of `head` and `tail`.
+    /// Returns the number of values where these are the numbers of `head` and `tail`.
     #[inline(always)]
     fn len_from(&self, (head, tail): (usize, usize)) -> usize {
         // SAFETY: `number` is of a slot.
@@ -110,7 +110,8 @@ impl<T: Slot> Fifo<T> {
         }
     }
 
-    /// Whether there is no value, as far as one look tells: false also for values behind the end.
+    /// Returns whether there is no value, as far as one look tells: false also for values behind
+    /// the end.
     #[inline(always)]
     pub(crate) fn is_idle(&self) -> bool {
         // SAFETY: `head` is a slot or the end, both initialized.
@@ -121,7 +122,7 @@ impl<T: Slot> Fifo<T> {
         self.len() == 0
     }
 
-    /// Whether [`Fifo::open`] has made room for a value.
+    /// Returns whether [`Fifo::open`] has made room for a value.
     #[inline(always)]
     pub(crate) fn is_open(&self) -> bool {
         self.tail != self.limit
@@ -143,8 +144,8 @@ impl<T: Slot> Fifo<T> {
         self.open_from((head, tail), most, self.kept_many());
     }
 
-    /// The same for as many as make up `capacity` with the values and those that are to come; false
-    /// where these do so. The capacity is no more than the slots.
+    /// Makes room for as many as make up `capacity` with the values and those that are to come;
+    /// false where these do so. The capacity is no more than the slots.
     #[inline(always)]
     pub(crate) fn open_within(&mut self, capacity: usize) -> bool {
         let places = (self.number(self.head), self.number(self.tail));
@@ -185,7 +186,7 @@ impl<T: Slot> Fifo<T> {
         true
     }
 
-    /// How many values are to come for sure.
+    /// Returns the number of values that are to come for sure.
     pub(crate) fn kept_many(&self) -> usize {
         // SAFETY: both are of one allocation, and `kept` is not before `limit`.
         let kept = unsafe { self.kept.offset_from_unsigned(self.limit) };
@@ -257,8 +258,8 @@ impl<T: Slot> Fifo<T> {
         self.kept = self.tail;
     }
 
-    /// Adds the newest value where there is room for it: `set` writes it, into a slot that still has
-    /// the fields of another. False where [`Fifo::open`] has to be called.
+    /// Adds the newest value where there is room for it: `set` writes it, into a slot that still
+    /// has the fields of another. Returns false where [`Fifo::open`] has to be called.
     #[inline(always)]
     pub(crate) fn push_if_open(&mut self, set: impl FnOnce(&mut T)) -> bool {
         if !self.is_open() {
@@ -282,7 +283,7 @@ impl<T: Slot> Fifo<T> {
         self.push_if_open(set);
     }
 
-    /// The oldest value, where one look finds it.
+    /// Returns the oldest value, where one look finds it.
     #[inline(always)]
     pub(crate) fn first(&mut self) -> Option<First<'_, T>> {
         // SAFETY: `head` is a slot or the end, both initialized.
@@ -294,7 +295,8 @@ impl<T: Slot> Fifo<T> {
         Some(First { fifo: self, slot })
     }
 
-    /// Goes on at the first slot where the oldest value is behind the end; whether it is there.
+    /// Goes on at the first slot where the oldest value is behind the end. Returns whether it was
+    /// there.
     #[inline(always)]
     pub(crate) fn wrap(&mut self) -> bool {
         let is_behind = self.head == self.end;
@@ -310,7 +312,7 @@ impl<T: Slot> Fifo<T> {
         self.first().map(First::take)
     }
 
-    /// The value with so many before it.
+    /// Returns the value with so many before it.
     pub(crate) fn get(&mut self, at: usize) -> Option<&mut T> {
         if at >= self.len() {
             return None;

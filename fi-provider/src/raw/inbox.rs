@@ -59,8 +59,8 @@ const _: () = assert!(bell::bytes(BELLS) <= BELL_STEP);
 /// Endpoints whose bells lie in the same pages.
 const SIDE_BY_SIDE: usize = 16;
 
-/// The pages in which the bells of a domain's endpoints lie side by side, so that one who looks at those of
-/// several finds them at fixed distances.
+/// The pages in which the bells of a domain's endpoints lie side by side, so that a thread that
+/// looks at those of several finds them at fixed distances.
 #[derive(Debug, Default)]
 pub(crate) struct Belfry(Mutex<(Weak<Range>, usize)>);
 
@@ -110,7 +110,7 @@ pub(crate) struct Inbox {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Which bells are in use.
+    /// Bells that are in use.
     used: Vec<bool>,
     /// Rings that the endpoint has not taken over yet.
     new: Vec<Arc<Lead>>,
@@ -118,7 +118,7 @@ struct State {
 }
 
 impl Inbox {
-    /// An inbox whose rings have `capacity` bytes each.
+    /// Makes an inbox whose rings have `capacity` bytes each.
     pub(crate) fn new(arena: &Arc<Arena>, belfry: &Belfry, capacity: usize) -> Result<Self, Error> {
         let bells_at = belfry.place(arena)?;
         // SAFETY: a place for these bells alone, zero and aligned as pages are, of enough bytes, in pages
@@ -138,7 +138,7 @@ impl Inbox {
         })
     }
 
-    /// The bells, for the endpoint.
+    /// Returns the bells, for the endpoint.
     #[inline(always)]
     pub(crate) fn bells(&self) -> &Bells {
         &self.bells
@@ -203,7 +203,7 @@ impl Inbox {
         }
     }
 
-    /// The waker, for the endpoint, which alone makes it.
+    /// Returns the waker, for the endpoint, which alone makes it.
     ///
     /// # Errors
     /// That of [`Waker::new`].
@@ -215,12 +215,12 @@ impl Inbox {
         Ok(self.waker.get_or_init(|| made))
     }
 
-    /// The waker, if it was needed before.
+    /// Returns the waker, if it was needed before.
     pub(crate) fn known_waker(&self) -> Option<&Waker> {
         self.waker.get()
     }
 
-    /// The rings that are new.
+    /// Returns the rings that are new.
     pub(crate) fn take_new(&self) -> Vec<Arc<Lead>> {
         std::mem::take(&mut self.lock().new)
     }

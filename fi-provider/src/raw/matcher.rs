@@ -76,12 +76,12 @@ pub(crate) struct Matcher<M> {
     held: usize,
     /// Early messages may have buffers that they were not given yet: others must not go before them.
     is_stalled: bool,
-    /// How many early messages have senders without numbers.
+    /// Number of early messages whose senders have no numbers.
     nameless: usize,
 }
 
 impl<M> Matcher<M> {
-    /// A matcher that holds early messages of so many bytes, and so many.
+    /// Makes a matcher that holds early messages of so many bytes, and so many.
     pub(crate) fn new(most: (usize, usize)) -> Self {
         Self {
             buffers: Fifo::new(64),
@@ -93,8 +93,8 @@ impl<M> Matcher<M> {
         }
     }
 
-    /// The first buffer, for a message of `len` bytes: where few instructions find that it is for one
-    /// message, of any peer, and long enough, so that [`Matcher::arrive`] would take it.
+    /// Returns the first buffer, for a message of `len` bytes: where few instructions find that it
+    /// is for one message, of any peer, and long enough, so that [`Matcher::arrive`] would take it.
     #[inline(always)]
     pub(crate) fn first_plain(&mut self, len: usize) -> Option<Plain<'_>> {
         let first = self.buffers.first()?;
@@ -102,7 +102,7 @@ impl<M> Matcher<M> {
         (*state == State::Plain && len <= buffer.len && !self.is_stalled).then_some(Plain(first))
     }
 
-    /// Goes on at the first slot of the memory if it is its turn; whether it was.
+    /// Goes on at the first slot of the memory if it is its turn. Returns whether it was.
     #[inline(always)]
     pub(crate) fn wrap(&mut self) -> bool {
         self.buffers.wrap()
@@ -136,13 +136,13 @@ impl<M> Matcher<M> {
         }
     }
 
-    /// Whether [`Matcher::post`] has ended early: messages that arrive have to wait.
+    /// Returns whether [`Matcher::post`] has ended early: messages that arrive have to wait.
     #[inline(always)]
     pub(crate) fn is_stalled(&self) -> bool {
         self.is_stalled
     }
 
-    /// Whether an early message of `len` bytes may be held.
+    /// Returns whether an early message of `len` bytes may be held.
     pub(crate) fn has_room(&self, len: usize) -> bool {
         self.early.len() < self.most.1 && len <= self.most.0 - self.held
     }
@@ -207,7 +207,7 @@ impl<M> Matcher<M> {
         }
     }
 
-    /// Whether senders of early messages have no numbers.
+    /// Returns whether senders of early messages have no numbers.
     pub(crate) fn has_nameless(&self) -> bool {
         self.nameless > 0
     }
@@ -221,7 +221,7 @@ impl<M> Matcher<M> {
         }
     }
 
-    /// Takes all buffers with this context out; whether there was one.
+    /// Takes the first buffer with this context out; returns it, if there was one.
     pub(crate) fn cancel(&mut self, context: u64) -> Option<Buffer> {
         let many = self.buffers.len();
         let is_it = |at: &usize| {
@@ -250,7 +250,7 @@ impl<M> Matcher<M> {
         });
     }
 
-    /// Whether there are early messages.
+    /// Returns whether there are early messages.
     #[inline(always)]
     pub(crate) fn has_early(&self) -> bool {
         !self.early.is_empty()
@@ -298,7 +298,7 @@ impl Waiting {
 }
 
 impl Place {
-    /// The buffer's address.
+    /// Returns the buffer's address.
     pub(crate) fn buffer(&self) -> *mut u8 {
         self.address.wrapping_sub(self.offset)
     }
@@ -326,7 +326,7 @@ unsafe impl Slot for Waiting {
 }
 
 impl Plain<'_> {
-    /// The number that the buffer was posted with.
+    /// Returns the number that the buffer was posted with.
     #[inline(always)]
     pub(crate) fn context(&self) -> &u64 {
         &self.0.get().buffer.context

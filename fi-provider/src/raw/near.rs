@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a process that is asked may take: its thread that answers does nothing else.
+/// Longest time that a process that is asked may take: its thread that answers does nothing else.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The longest memory of a peer that is mapped: an arena of another configuration may differ.
@@ -28,7 +28,7 @@ const MOST_BYTES: u64 = 1 << 42;
 #[derive(Debug)]
 pub(crate) struct Near {
     stream: Mutex<UnixStream>,
-    /// The same connection, to watch its end without the lock.
+    /// The connection once more, to watch its end without the lock.
     watched: UnixStream,
     memory: Reservation,
     pid: Option<i32>,
@@ -127,34 +127,34 @@ impl Near {
         })
     }
 
-    /// The address here of the byte at `offset` in the process's memory.
+    /// Returns the address here of the byte at `offset` in the process's memory.
     pub(crate) fn at(&self, offset: u64) -> *mut u8 {
         (self.memory.base() as *mut u8).wrapping_add(offset as usize)
     }
 
-    /// Bytes of the process's memory.
+    /// Returns the bytes of the process's memory.
     pub(crate) fn len(&self) -> u64 {
         self.memory.len() as u64
     }
 
-    /// The process's regions.
+    /// Returns the process's regions.
     pub(crate) fn table(&self) -> Table {
         // SAFETY: the memory is longer than the table (checked in `connect`), begins with a page,
-        // and is mapped as long as `self`, which whoever uses the table holds.
+        // and is mapped as long as `self`, which the users of the table hold.
         unsafe { Table::at(self.at(0)) }
     }
 
-    /// The connection, to wait for its end.
+    /// Returns the connection, to wait for its end.
     pub(crate) fn end(&self) -> BorrowedFd<'_> {
         self.watched.as_fd()
     }
 
     pub(crate) fn is_alive(&self) -> bool {
-        // ORDERING: only a hint; whatever depends on the process's memory stays mapped.
+        // ORDERING: only a hint; all that depends on the process's memory stays mapped.
         self.alive.load(Ordering::Relaxed)
     }
 
-    /// Whether the kernel copies between the two processes, as far as is known.
+    /// Returns whether the kernel copies between the two processes, as far as is known.
     pub(crate) fn may_copy(&self) -> bool {
         // ORDERING: a fact of its own: whether a system call is worth its time.
         self.pid.is_some() && !self.kernel_refuses.load(Ordering::Relaxed)
@@ -202,8 +202,8 @@ impl Near {
         self.by_kernel(|pid| unsafe { foreign::write(pid, dest, source, bytes) })
     }
 
-    /// The write of a few bytes to memory of the process by one call of the kernel, where that is
-    /// worth a trial; where it writes nothing, [`Near::write`] finds out why.
+    /// Returns the write of a few bytes to memory of the process by one call of the kernel, where
+    /// that is worth a trial; where it writes nothing, [`Near::write`] finds out why.
     #[inline(always)]
     pub(crate) fn write_few(
         &self,

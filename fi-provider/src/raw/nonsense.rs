@@ -20,7 +20,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// How long anything may take.
+/// Longest time that anything may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
 fn domain() -> Domain {
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// Random numbers (xorshift).
+/// Makes a source of random numbers (xorshift).
 fn numbers() -> impl FnMut() -> u64 {
     let now = std::time::UNIX_EPOCH.elapsed().unwrap();
     let mut state = now.as_nanos() as u64 | 1;
@@ -132,8 +132,8 @@ fn numbers() -> impl FnMut() -> u64 {
     }
 }
 
-/// Processes connect and say anything: requests that make sense at another time, parts of them,
-/// wrong tokens, more connections than are waited for.
+/// Lets processes connect and say anything: requests that make sense at another time, parts of
+/// them, wrong tokens, more connections than are waited for.
 #[test]
 fn a_domain_survives_clients_that_talk_nonsense() {
     let mut next = numbers();
@@ -220,7 +220,7 @@ fn serve(offer: Offer, bytes: usize, len: u64, grant: Grant) {
     }
 }
 
-/// The process of an address tells of memory that it has not, and of rings that lie nowhere.
+/// Lets the process of an address tell of memory that it has not, and of rings that lie nowhere.
 #[test]
 fn a_domain_survives_servers_that_talk_nonsense() {
     let mut next = numbers();

@@ -1,4 +1,4 @@
-//! How peers are named.
+//! Names of peers.
 
 /// The number of a peer in its address vector (FI_AV_TABLE).
 pub type PeerIndex = u32;

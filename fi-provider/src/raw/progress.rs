@@ -62,7 +62,7 @@ pub struct Progress<T: Served> {
 type Call<T> = Box<dyn FnOnce(&mut T) + Send>;
 
 impl<T: Served> Progress<T> {
-    /// Starts a thread that serves what `open` makes there.
+    /// Starts a thread that serves the value that `open` makes there.
     ///
     /// # Errors
     /// That of `open`; [`Error::System`] where a thread or a descriptor is refused.
@@ -145,7 +145,7 @@ impl<T: Served> Drop for Progress<T> {
     }
 }
 
-/// The life of the thread.
+/// Runs the thread.
 fn serve<T: Served>(mut served: T, calls: &Receiver<Call<T>>, waker: &Waker) {
     let mut waiter = Waiter::new(Patience::new(true));
     loop {

@@ -1,7 +1,7 @@
 //! The records between endpoints, in rings of the node or over a device: a kind, words of 8 bytes,
 //! and bytes.
 //!
-//! Numbers are in the machine's byte order, which is little-endian wherever there is a device
+//! Numbers are in the machine's byte order, which is little-endian on machines with a device
 //! (`fi-mlx5`). A receiver checks all of them; those that make no sense close the ring or the
 //! connection.
 
@@ -35,10 +35,10 @@ pub(crate) enum Kind {
     Told,
     /// The endpoint is closed.
     Bye,
-    /// Tells of a copy that the sender is at, between its memory and the receiver's: the receiver may
-    /// take a share. Words: key and address, or the number of an offer and 0; length and what is
-    /// copied; the address with the sender; the offset of the words of the turn in the sender's arena,
-    /// its number. There is no answer.
+    /// Tells of a copy that the sender is at, between its memory and the receiver's: the receiver
+    /// may take a share. Words: key and address, or the number of an offer and 0; length and flags
+    /// of the copy; the address with the sender; the offset of the words of the turn in the
+    /// sender's arena, its number. There is no answer.
     Share,
 }
 
@@ -69,7 +69,7 @@ pub(crate) const MARKS: u64 = u64::MAX << GENERATION;
 pub(crate) const TAGGED: u16 = Kind::Message as u16 | HAS_TAG;
 
 impl Kind {
-    /// Whether the receiver may have to answer more than to an operation of its own.
+    /// Returns whether the receiver may have to answer more than to an operation of its own.
     pub(crate) fn asks(self) -> bool {
         !matches!(
             self,
@@ -77,7 +77,7 @@ impl Kind {
         )
     }
 
-    /// The kind and the flags that a record tells.
+    /// Returns the kind and the flags that a record tells.
     #[inline(always)]
     pub(crate) fn of(record: u16) -> Option<(Self, u16)> {
         let kind = match record & 0xff {

@@ -11,14 +11,14 @@ pub(crate) const MOST_WORDS: usize = 6;
 ///
 /// The sender may change the payload meanwhile: it is copied before it is checked.
 pub(crate) trait Record: Sized {
-    /// The kind that the sender has chosen.
+    /// Returns the kind that the sender has chosen.
     fn kind(&self) -> u16;
 
-    /// The length of the payload in bytes.
+    /// Returns the length of the payload in bytes.
     fn len(&self) -> usize;
 
-    /// Where the payload lies: aligned to 8, readable up to the next multiple of 8 behind its
-    /// length, until this value ends.
+    /// Returns the address of the payload: aligned to 8, readable up to the next multiple of 8
+    /// behind its length, until this value ends.
     fn payload(&self) -> *const u8;
 
     /// Reads bytes `8 * index` to `8 * index + 7` of the payload; `None` if it has none of them.
@@ -33,7 +33,7 @@ pub(crate) trait Record: Sized {
     /// Leaves the record where it is: it comes again.
     fn leave(self);
 
-    /// The first words of the payload; `None` where it has not so many.
+    /// Returns the first words of the payload; `None` where it has not so many.
     #[inline(always)]
     fn words<const N: usize>(&self) -> Option<[u64; N]> {
         if self.len() < N * 8 {

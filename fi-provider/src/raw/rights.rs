@@ -26,12 +26,12 @@ impl Rights {
         self.0 as usize % Self::SETS
     }
 
-    /// Whether these include all of the other ones.
+    /// Returns whether these include all of the other ones.
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both together.
+    /// Returns both together.
     #[must_use]
     #[inline]
     pub const fn and(self, other: Self) -> Self {
@@ -39,7 +39,7 @@ impl Rights {
     }
 }
 
-/// How peers name a byte of a region.
+/// Ways in which peers name a byte of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addressing {
     /// By its distance from the region's first byte.
@@ -49,7 +49,7 @@ pub enum Addressing {
 }
 
 impl Addressing {
-    /// The address that peers give for the first byte, which lies at `address`.
+    /// Returns the address that peers give for the first byte, which lies at `address`.
     pub(crate) fn start(self, address: usize) -> u64 {
         match self {
             Self::Offset => 0,

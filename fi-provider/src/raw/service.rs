@@ -1,6 +1,6 @@
-//! The thread of a domain that answers peers of the node, whatever its process does meanwhile: it
-//! passes the memory's descriptor, makes rings, and notices who has ended. It answers those of other
-//! nodes, too, by the device's datagrams. It sleeps otherwise.
+//! The thread of a domain that answers peers of the node, independently of the work of its process:
+//! it passes the memory's descriptor, makes rings, and notices peers that have ended. It answers
+//! those of other nodes, too, by the device's datagrams. It sleeps otherwise.
 
 use super::address::{Address, Family, Port};
 use super::arena::Arena;
@@ -42,7 +42,7 @@ pub(crate) struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// By their numbers.
+    /// Endpoints by their numbers.
     endpoints: HashMap<u32, Arc<Inbox>>,
     next_number: u32,
     /// Processes whose end is to be noticed.
@@ -63,17 +63,18 @@ impl Shared {
         &self.ticket
     }
 
-    /// Where this process is, and by what it answers processes of other nodes.
+    /// Returns the location of this process, and the means by which it answers processes of other
+    /// nodes.
     pub(crate) fn port(&self) -> Port {
         self.port
     }
 
-    /// The address of endpoint `number` of this process.
+    /// Returns the address of endpoint `number` of this process.
     pub(crate) fn address(&self, number: u32) -> Address {
         wire::address(&self.ticket, number, self.port)
     }
 
-    /// The datagrams of the device, if there is one.
+    /// Returns the datagrams of the device, if there is one.
     pub(crate) fn exchange(&self) -> Option<&Exchange> {
         self.exchange.as_ref()
     }
@@ -88,7 +89,7 @@ impl Shared {
         Some(Family::new(first, many.trailing_zeros()))
     }
 
-    /// Adds an endpoint under a number that was kept for it; whether none has it.
+    /// Adds an endpoint under a number that was kept for it. Returns whether none has it.
     pub(crate) fn add(&self, number: u32, inbox: Arc<Inbox>) -> bool {
         let mut state = self.lock();
         let is_free = !state.endpoints.contains_key(&number);
@@ -166,7 +167,7 @@ impl Service {
         })
     }
 
-    /// The part that both sides use.
+    /// Returns the part that both sides use.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
@@ -212,7 +213,7 @@ impl Answering {
                 }
                 state.watched.clone()
             };
-            // Datagrams are looked for whatever has woken the thread.
+            // Datagrams are looked for after any wake-up of the thread.
             let exchange = self.shared.exchange.as_ref();
             let due = exchange.and_then(|it| it.turn(|endpoint| self.shared.address(endpoint)));
             let ready = self.wait(&watched, due);
@@ -247,7 +248,7 @@ impl Answering {
         ];
         watches.extend(self.silent.iter().map(|(_, one)| reading(one.as_fd())));
         watches.extend(self.clients.iter().map(|one| reading(one.stream.as_fd())));
-        // Answers on these are for those who have asked.
+        // Answers on these are for the processes that have asked.
         watches.extend(watched.iter().map(|one| watch(one.end(), libc::POLLRDHUP)));
         if handover::poll(&mut watches, limit).is_err() {
             // The system is short of memory for a moment.
@@ -280,12 +281,13 @@ impl Answering {
                 self.silent.push((Instant::now(), stream));
             }
             Ok(_) => {}
-            // The process has no number left for a descriptor, and who connects has to wait.
+            // The process has no number left for a descriptor, and a connecting process has to
+            // wait.
             Err(_) => std::thread::sleep(FULL),
         }
     }
 
-    /// Takes those as clients who show the token, and closes other connections that speak.
+    /// Takes those connections as clients that show the token, and closes others that speak.
     fn listen(&mut self, ready: &[bool]) {
         let mut ready = ready.iter();
         let streams = std::mem::take(&mut self.silent).into_iter();

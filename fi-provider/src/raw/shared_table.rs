@@ -16,13 +16,13 @@ use std::os::unix::fs::FileExt;
 
 /// The first bytes: the version of the format.
 const VERSION: [u8; 8] = *b"faravec1";
-/// Where the count of changes is, 8 bytes.
+/// Offset of the count of changes, 8 bytes.
 const COUNT: u64 = 8;
-/// Where the numbers are, 8 bytes each, which programs may read.
+/// Offset of the numbers, 8 bytes each, which programs may read.
 const NUMBERS: u64 = 4096;
-/// How many numbers there are, at most; peers of higher numbers are not among them.
+/// Most numbers that there are; peers of higher numbers are not among them.
 const MOST_NUMBERS: u64 = 1 << 20;
-/// Where the changes are, [`CHANGE`] bytes each: a kind, and an address.
+/// Offset of the changes, [`CHANGE`] bytes each: a kind, and an address.
 const CHANGES: u64 = NUMBERS + 8 * MOST_NUMBERS;
 const CHANGE: usize = 4 + Address::BYTES;
 const INSERTED: u8 = 1;
@@ -97,12 +97,12 @@ impl SharedTable {
         })
     }
 
-    /// Whether it was opened to be changed.
+    /// Returns whether it was opened to be changed.
     pub(crate) fn may_change(&self) -> bool {
         self.may_change
     }
 
-    /// The numbers of peers, as others see them, too: of 0 to the highest.
+    /// Returns the numbers of peers, as others see them, too: of 0 to the highest.
     pub(crate) fn numbers(&self) -> *const u64 {
         let address = self.numbers.base() + NUMBERS as usize;
         address as *const u64
@@ -163,7 +163,7 @@ fn lay_out(file: &File) -> io::Result<()> {
     file.write_all_at(&VERSION, 0)
 }
 
-/// The error of opening a memory, by the system's number.
+/// Returns the error of opening a memory, by the system's number.
 fn refusal(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => Error::System(libc::ENOENT),

@@ -22,7 +22,7 @@ pub(crate) struct Splits {
 #[derive(Debug, Default)]
 struct State {
     pages: Vec<Range>,
-    /// Where words lie that no link has.
+    /// Offsets of words that no link has.
     free: Vec<usize>,
 }
 
@@ -65,7 +65,7 @@ impl Splits {
 }
 
 impl Words {
-    /// The number of a new turn, which is not 0.
+    /// Returns the number of a new turn, which is not 0.
     pub(crate) fn next_turn(&self) -> u32 {
         loop {
             // ORDERING: a number alone; turns of one link are of one thread.

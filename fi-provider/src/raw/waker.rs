@@ -17,7 +17,7 @@ pub struct Waker {
 }
 
 impl Waker {
-    /// One that is not readable.
+    /// Makes a waker that is not readable.
     ///
     /// # Errors
     /// That of eventfd(2).
@@ -72,7 +72,7 @@ impl AsFd for Waker {
 pub struct Set(OwnedFd);
 
 impl Set {
-    /// One of no others.
+    /// Makes a set of no others.
     ///
     /// # Errors
     /// That of epoll_create1(2).

@@ -8,7 +8,7 @@ use fi_shm::handover::Ticket;
 /// A request, behind the token: always so many bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// Asks for the memory; tells who asks, and with which protocol. The answer is a [`Welcome`],
+    /// Asks for the memory; tells the asking process and its protocol. The answer is a [`Welcome`],
     /// with the descriptor of the memory.
     Hello { process: Ticket, port: Port },
     /// Asks for a ring from the own endpoint `from` to the endpoint `to`. The answer is a [`Grant`].
@@ -22,7 +22,7 @@ pub(crate) enum Request {
 /// The protocol between domains, rings included.
 pub(crate) const PROTOCOL: u32 = 5;
 
-/// Where a hello has the port.
+/// Place of the port in a hello.
 const PORT: usize = 8 + Ticket::BYTES;
 
 impl Request {
@@ -54,7 +54,7 @@ impl Request {
         bytes
     }
 
-    /// The request of these bytes; none where they make no sense.
+    /// Returns the request of these bytes; none where they make no sense.
     pub(crate) fn decode(bytes: &[u8; Self::BYTES]) -> Option<Self> {
         Some(match bytes[0] {
             1 if word(bytes, 4) == PROTOCOL => Self::Hello {
@@ -113,7 +113,7 @@ impl Grant {
     /// where there is no such endpoint.
     const NO_ROOM: u32 = 1;
 
-    /// The answer, granted or not.
+    /// Returns the answer, granted or not.
     pub(crate) fn encode_all(granted: Result<Self, Error>) -> [u8; Self::BYTES] {
         let refusal = |error| Self {
             bell: u32::from(error == Error::NoRoom) * Self::NO_ROOM,
@@ -131,7 +131,7 @@ impl Grant {
         bytes
     }
 
-    /// The ring that was granted.
+    /// Returns the ring that was granted.
     ///
     /// # Errors
     /// [`Error::PeerGone`], [`Error::NoRoom`].
@@ -158,7 +158,7 @@ fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from(word(bytes, at)) | u64::from(word(bytes, at + 4)) << 32
 }
 
-/// The address of endpoint `number` of a process.
+/// Returns the address of endpoint `number` of a process.
 pub(crate) fn address(process: &Ticket, number: u32, port: Port) -> Address {
     Address {
         process: process.clone(),

@@ -11,7 +11,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once};
 
-/// Forks of this process, each counted right before it and right behind: what is registered in between is of both times.
+/// Forks of this process, each counted right before it and right behind: memory that is registered
+/// in between is of both times.
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn count_fork() {
@@ -29,7 +30,8 @@ pub(super) struct Cache {
     /// Forks before the entries were made.
     forks: AtomicU64,
     counters: Arc<Counters>,
-    /// Memory that was refused last, and how often since: asking the kernel again takes as long as copying it.
+    /// Memory that was refused last, and the number of requests since: asking the kernel again
+    /// takes as long as copying it.
     refused: Mutex<(Range<usize>, u32)>,
 }
 
@@ -37,7 +39,8 @@ pub(super) struct Cache {
 const REFUSED_FOR: u32 = 256;
 
 impl Cache {
-    /// A cache of this device's; `None` where there is to be none, or the system does not tell what is unmapped.
+    /// Opens a cache of this device's; `None` where there is to be none, or the system does not
+    /// tell of unmapped memory.
     pub(super) fn open(
         registrar: Box<dyn Registrar>,
         limits: Limits,
@@ -67,7 +70,7 @@ impl Cache {
         })
     }
 
-    /// Registered memory that has `len` bytes at `addr`, if there is such or can be.
+    /// Returns registered memory that has `len` bytes at `addr`, if there is such or can be.
     ///
     /// # Safety
     /// The bytes are mapped, and stay so until the loan is given back.
@@ -95,12 +98,12 @@ impl Cache {
         loan
     }
 
-    /// Whether something has happened that the table does not know of yet.
+    /// Returns whether something has happened that the table does not know of yet.
     pub(super) fn is_behind(&self) -> bool {
         self.watcher.is_behind()
     }
 
-    /// The table, which the watcher cannot tell anything meanwhile.
+    /// Returns the table, which the watcher cannot tell anything meanwhile.
     #[cfg(test)]
     pub(super) fn hold(&self) -> MutexGuard<'_, Table> {
         lock(&self.shared)
@@ -147,7 +150,8 @@ impl Cache {
         Some(Loan(self.insert(entry)))
     }
 
-    /// Takes in what was registered just now, or gives what another thread has registered meanwhile.
+    /// Takes in the entry that was registered just now, or gives the one that another thread has
+    /// registered meanwhile.
     fn insert(&self, entry: Arc<Entry>) -> Arc<Entry> {
         loop {
             let mut shared = self.valid();
@@ -171,7 +175,8 @@ impl Cache {
         }
     }
 
-    /// Whether so many bytes may be registered beside what is in use; what is idle goes if need be.
+    /// Returns whether so many bytes may be registered beside the entries in use; idle ones go if
+    /// need be.
     fn make_room(&self, bytes: usize) -> bool {
         if bytes > self.limits.bytes {
             return false;
@@ -190,7 +195,7 @@ impl Cache {
         }
     }
 
-    /// Whether there was anything to let go of.
+    /// Returns whether there was anything to let go of.
     fn evict_all(&self) -> bool {
         let mut any = false;
         loop {
@@ -204,14 +209,14 @@ impl Cache {
         }
     }
 
-    /// Lets go of what is not valid any more.
+    /// Lets go of entries that are not valid any more.
     pub(super) fn drop_invalid(&self) {
         if std::process::id() == self.process {
             drop(self.valid());
         }
     }
 
-    /// The table, when nothing invalid is left in it.
+    /// Returns the table, when nothing invalid is left in it.
     fn valid(&self) -> MutexGuard<'_, Table> {
         loop {
             let mut shared = lock(&self.shared);
@@ -232,7 +237,7 @@ impl Cache {
         }
     }
 
-    /// The registration ends when the last who uses the entry gives it back.
+    /// Lets the registration end when the last user of the entry gives it back.
     fn discard(&self, entry: Arc<Entry>) {
         self.watcher
             .unwatch(&entry.range, entry.state() != State::Gone);

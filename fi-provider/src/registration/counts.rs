@@ -1,9 +1,9 @@
-//! How much caches may keep, and what they have done.
+//! Limits of caches, and counts of their work.
 
 use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How much a cache keeps registered at most; either 0 is no cache.
+/// Most that a cache keeps registered; either 0 is no cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes, in whole pages.
@@ -37,8 +37,9 @@ pub struct Statistics {
     pub hits: u64,
     /// Transfers whose memory was registered for them.
     pub misses: u64,
-    /// Long transfers that went by the bounce memory all the same: theirs is not private memory of no file, is more than
-    /// the limits allow beside what is in use, may not be locked, or something was being unmapped just then.
+    /// Long transfers that went by the bounce memory all the same: theirs is not private memory of
+    /// no file, is more than the limits allow beside the entries in use, may not be locked, or
+    /// something was being unmapped just then.
     pub refusals: u64,
     /// Entries that made room for others.
     pub evictions: u64,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(crate) struct Loan(pub(super) Arc<Entry>);
 
 impl Loan {
-    /// The key by which own entries of a queue name it.
+    /// Returns the key by which own entries of a queue name it.
     pub(crate) fn key(&self) -> u32 {
         self.0.key
     }

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
 
-/// Whether all of `range` is private memory of no file that can be read and written. Of such memory alone the kernel tells
-/// every change: a file may be cut short, and System V's shared memory detached, without a word.
+/// Returns whether all of `range` is private memory of no file that can be read and written. Of
+/// such memory alone the kernel tells every change: a file may be cut short, and System V's shared
+/// memory detached, without a word.
 pub(super) fn is_plain(range: &Range<usize>) -> bool {
     File::open("/proc/self/maps")
         .is_ok_and(|maps| all_plain(BufReader::with_capacity(1 << 16, maps), range))
@@ -31,7 +32,8 @@ fn all_plain(maps: impl BufRead, range: &Range<usize>) -> bool {
     false
 }
 
-/// The addresses of a line, and whether it is of private memory of no file, with both rights.
+/// Returns the addresses of a line, and whether it is of private memory of no file, with both
+/// rights.
 fn parse(line: &str) -> Option<(Range<usize>, bool)> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;

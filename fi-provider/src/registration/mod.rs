@@ -4,8 +4,9 @@
 //! registered when a long transfer needs it first, and stays so while it is used: until there are too many entries or
 //! bytes, or until its mapping changes (`watch`). An entry in use is lent out, and outlives all that until it is given back.
 //!
-//! A forked child uses no entry of its parent's. The parent registers anew what it has registered before: where a device
-//! driver knows nothing of copy-on-write, the pages that the parent writes next are others than those that the device has.
+//! A forked child uses no entry of its parent's. The parent registers anew the memory that it has
+//! registered before: where a device driver knows nothing of copy-on-write, the pages that the
+//! parent writes next are others than those that the device has.
 
 #![expect(
     unsafe_code,
@@ -39,7 +40,7 @@ pub(crate) struct Registrations {
 }
 
 impl Registrations {
-    /// Those of this context.
+    /// Makes the registrations of this context.
     pub(crate) fn of(device: &hca::Device, limits: Limits) -> Self {
         // The library has to keep registered memory from forked children, and these expect to have theirs.
         let limits = if device.hides_memory_from_children() {
@@ -55,7 +56,8 @@ impl Registrations {
         }
     }
 
-    /// Those of another context of the same domain: counted together, and with limits of their own.
+    /// Makes the registrations of another context of the same domain: counted together, and with
+    /// limits of their own.
     pub(crate) fn beside(&self, device: &hca::Device) -> Self {
         Self {
             device: device.clone(),
@@ -65,7 +67,7 @@ impl Registrations {
         }
     }
 
-    /// Registered memory that has `len` bytes at `addr`, if there is such or can be.
+    /// Returns registered memory that has `len` bytes at `addr`, if there is such or can be.
     ///
     /// # Safety
     /// The bytes are mapped, and stay so until the loan is given back.
@@ -94,7 +96,8 @@ impl Registrations {
         self.counters.statistics()
     }
 
-    /// Lets go of memory that is not what it was; it is locked until then, or until the next long transfer.
+    /// Lets go of memory that has changed; it is locked until then, or until the next long
+    /// transfer.
     pub(crate) fn drop_invalid(&self) {
         if let Some(Some(cache)) = self.cache.get() {
             cache.drop_invalid();

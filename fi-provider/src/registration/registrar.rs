@@ -8,7 +8,8 @@ use std::ops::Range;
 
 /// Registrar of memory: a device, or a test's.
 pub(crate) trait Registrar: Send + Sync + Debug {
-    /// Registers memory for the device to read and write; gives the local key and what ends that when it is dropped.
+    /// Registers memory for the device to read and write; gives the local key, and the guard that
+    /// ends the registration when it is dropped.
     ///
     /// # Safety
     /// The bytes are mapped, readable and writable, and nobody minds that the device writes them when asked to.

@@ -1,8 +1,9 @@
 //! The entries of a cache, found by their addresses.
 //!
-//! No entry contains another, so that entries in the order of their beginnings are in the order of their ends, too: of those
-//! that begin at or before an address the last one reaches furthest, and both searches are by halves. Nothing here allocates
-//! or frees once the table is made: who holds its lock never unmaps memory, which the reader of such news might wait for.
+//! No entry contains another, so that entries in the order of their beginnings are in the order of
+//! their ends, too: of those that begin at or before an address the last one reaches furthest, and
+//! both searches are by halves. Nothing here allocates or frees once the table is made: the thread
+//! that holds its lock never unmaps memory, which the reader of such news might wait for.
 
 use super::counts::{Counters, Limits};
 use std::ops::Range;
@@ -43,7 +44,8 @@ impl Entry {
     }
 
     pub(super) fn state(&self) -> State {
-        // ORDERING: written and read under the table's lock, or by whoever took the entry out of it.
+        // ORDERING: written and read under the table's lock, or by the thread that took the entry
+        // out of it.
         match self.state.load(Ordering::Relaxed) {
             0 => State::Valid,
             1 => State::Changed,
@@ -74,7 +76,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// An empty table.
+    /// Makes an empty table.
     pub(super) fn new(limits: Limits, counters: Arc<Counters>) -> Self {
         Self {
             rows: Vec::with_capacity(limits.entries),
@@ -86,12 +88,13 @@ impl Table {
         }
     }
 
-    /// Whether there is room for an entry of so many bytes.
+    /// Returns whether there is room for an entry of so many bytes.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         self.rows.len() < self.limits.entries && bytes <= self.limits.bytes - self.bytes
     }
 
-    /// The entry that contains all of `range`; it counts as used now. All others than valid ones were taken out before.
+    /// Returns the entry that contains all of `range`; it counts as used now. All others than valid
+    /// ones were taken out before.
     pub(super) fn find(&mut self, range: &Range<usize>) -> Option<Arc<Entry>> {
         let behind = self
             .rows
@@ -105,7 +108,7 @@ impl Table {
         Some(Arc::clone(entry))
     }
 
-    /// Says of all entries that have some of `range` what has become of their memory.
+    /// Sets the state of all entries that have some of `range`.
     pub(super) fn invalidate(&mut self, range: &Range<usize>, state: State) {
         let behind = self
             .rows
@@ -208,7 +211,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list in which every question is answered by looking at all of it.
+        /// Compares the table with a list in which every question is answered by looking at all of
+        /// it.
         #[test]
         fn as_a_plain_list(steps in prop::collection::vec((0_u8..4, 0_usize..40, 1_usize..12), 1..200)) {
             let (mut table, counters) = table(9999, 200);

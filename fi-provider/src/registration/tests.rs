@@ -1,4 +1,5 @@
-//! The cache before a device that has its pages as hardware has them: physical ones, whatever is mapped there later.
+//! The cache before a device that has its pages as hardware has them: physical ones, also when
+//! other memory is mapped there later.
 //!
 //! Such a device holds references to pages, in a pipe that vmsplice(2) put them into; it reads by
 //! tee(2). So a registration that has outlived its mapping gives the old contents, as on hardware.
@@ -98,7 +99,7 @@ impl Pins {
     }
 }
 
-/// A fork is one of the whole process, and so is what is unmapped: each test has it for itself.
+/// A fork is one of the whole process, and so is an unmapping: each test has it for itself.
 static PROCESS: Mutex<()> = Mutex::new(());
 
 /// A cache before such a device.
@@ -139,7 +140,7 @@ impl Bench {
         }
     }
 
-    /// When nothing is told to anybody.
+    /// Checks that the memory arrives, when nothing is told to anybody.
     fn arrives(&self, memory: &Memory) {
         self.settle();
         self.arrives_now(memory);
@@ -165,19 +166,19 @@ impl Bench {
     }
 }
 
-/// Some mapped memory; who drops it unmaps.
+/// Some mapped memory; its drop unmaps it.
 struct Memory {
     base: usize,
     len: usize,
 }
 
 impl Memory {
-    /// Over what is there.
+    /// Maps memory over the present one.
     fn over(at: usize, len: usize, fill: u8) -> Self {
         Self::map(at, len, fill, libc::MAP_FIXED)
     }
 
-    /// Where nothing is, or anywhere if another thread was quicker.
+    /// Maps memory where nothing is, or anywhere if another thread was quicker.
     fn again(at: usize, len: usize, fill: u8) -> Self {
         Self::map(at, len, fill, 0)
     }
@@ -214,7 +215,7 @@ impl Memory {
         drop(self);
     }
 
-    /// Some of it.
+    /// Returns some of it.
     fn part(&self, offset: usize, len: usize) -> std::mem::ManuallyDrop<Self> {
         std::mem::ManuallyDrop::new(Self {
             base: self.base + offset,
@@ -413,7 +414,8 @@ fn the_heap_shrinks_and_grows() {
     let bench = Bench::of_entries(8);
     let mut done = 0;
     for fill in 1..100 {
-        // SAFETY: what is added is this test's while the end stays where it is; otherwise it stays added.
+        // SAFETY: the added memory is this test's while the end stays where it is; otherwise it
+        // stays added.
         unsafe {
             let base = libc::sbrk(LEN as isize + PAGE as isize);
             let memory = std::mem::ManuallyDrop::new(Memory {
@@ -438,7 +440,7 @@ fn forks() {
     let memory = Memory::new(LEN, 1);
     for fill in 2..12 {
         bench.arrives_now(&memory);
-        // SAFETY: the child does what a forked child may.
+        // SAFETY: the child makes only calls that a forked child may make.
         let child = unsafe { libc::fork() };
         if child == 0 {
             // SAFETY: the child's own copy of the test's memory, and no cache for it; _exit has no
@@ -479,7 +481,7 @@ fn what_is_in_use_stays() {
             assert!(bench.pins.read(loan.key(), memory.base, LEN) == memory.bytes());
         }
     }
-    // Even where the memory is not: what is under way is not cut off.
+    // Even where the memory is not: transfers under way are not cut off.
     let mut memories = memories.into_iter();
     memories.next().expect("four").unmap();
     bench.settle();

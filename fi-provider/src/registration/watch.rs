@@ -4,9 +4,9 @@
 //! tells the tables of all caches. A thread that unmaps goes on when the event is *read*, not when
 //! it is told. So the watcher says that it is about to read before it does, and takes that back
 //! when all tables know; a lookup that comes meanwhile, or while the kernel waits for somebody to
-//! read, goes without. It never waits for a lock: its holder may be one who waits for the watcher
-//! to read. And it neither allocates nor frees: it would wait for itself where that gives watched
-//! memory back.
+//! read, goes without. It never waits for a lock: its holder may be a thread that waits for the
+//! watcher to read. And it neither allocates nor frees: it would wait for itself where that gives
+//! watched memory back.
 
 use super::maps;
 use super::table::{State, Table};
@@ -49,7 +49,8 @@ pub(super) struct Watcher {
 static WATCHER: Mutex<Option<Arc<Watcher>>> = Mutex::new(None);
 
 impl Watcher {
-    /// The process's watcher, made and started if need be; `None` where the system does not let a process watch.
+    /// Returns the process's watcher, made and started if need be; `None` where the system does not
+    /// let a process watch.
     pub(super) fn of_process() -> Option<Arc<Self>> {
         // In a child that was forked meanwhile nobody would give it back.
         let mut current = try_lock(&WATCHER)?;
@@ -74,7 +75,7 @@ impl Watcher {
         }
     }
 
-    /// Tells `table` what happens from here on.
+    /// Tells `table` the news from here on.
     pub(super) fn tell(&self, table: &Shared) {
         lock(&self.tables).push(Arc::clone(table));
     }
@@ -85,11 +86,12 @@ impl Watcher {
         let index = tables.iter().position(|it| Arc::ptr_eq(it, table));
         let forgotten = index.map(|index| tables.swap_remove(index));
         drop(tables);
-        // Only now: what this frees may be watched.
+        // Only now: the memory that this frees may be watched.
         drop(forgotten);
     }
 
-    /// Whether something has happened that a table may not know of. To be asked before a look at the table.
+    /// Returns whether something has happened that a table may not know of. To be asked before a
+    /// look at the table.
     pub(super) fn is_behind(&self) -> bool {
         let ready = self.kernel() == Kernel::Ready;
         // ORDERING: Acquire pairs with the release in `read_on`: a thread that finds it done finds
@@ -135,7 +137,8 @@ impl Watcher {
         registered
     }
 
-    /// No entry has the range any more. Where its mapping is still the same, what no other entry has is not watched any more.
+    /// Notes that no entry has the range any more. Where its mapping is still the same, memory that
+    /// no other entry has is not watched any more.
     pub(super) fn unwatch(&self, range: &Range<usize>, mapped: bool) {
         let mut watched = lock(&self.watched);
         if let Some(index) = watched.iter().position(|it| it == range) {
@@ -166,8 +169,8 @@ impl Watcher {
         unsafe { libc::ioctl(self.file.as_raw_fd(), request, &raw mut *argument) == 0 }
     }
 
-    /// The watcher's thread. It ends where the program has closed the descriptor, which may be another file's by now; then
-    /// nothing is looked up any more.
+    /// Runs the watcher's thread. It ends where the program has closed the descriptor, which may be
+    /// another file's by now; then nothing is looked up any more.
     fn read_on(&self) {
         let mut news = News::default();
         loop {
@@ -323,7 +326,7 @@ struct Message {
 
 const _: () = assert!(size_of::<Message>() == 32 && size_of::<Register>() == 32);
 
-/// A descriptor that tells of changes.
+/// Opens a descriptor that tells of changes.
 fn open() -> io::Result<OwnedFd> {
     let flags = libc::c_long::from(libc::O_CLOEXEC | libc::O_NONBLOCK) | USER_MODE_ONLY;
     // SAFETY: the system call takes a number and gives a descriptor.
@@ -348,7 +351,7 @@ mod tests {
 
     const LEN: usize = 1 << 16;
 
-    /// New private memory.
+    /// Maps new private memory.
     fn memory() -> Range<usize> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let rights = libc::PROT_READ | libc::PROT_WRITE;

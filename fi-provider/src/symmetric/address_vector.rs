@@ -29,15 +29,15 @@ pub struct Peer {
     pub(crate) atomic_len: usize,
     /// Distance to add (modulo 2^64) to an own symmetric address to get the peer's, as mapped here.
     pub(crate) delta: usize,
-    /// How a device reaches the peer.
+    /// Way in which a device reaches the peer.
     pub(crate) remote: Remote,
 }
 
 const _: () = assert!(size_of::<Peer>() == 64);
 
 impl Peer {
-    /// Where in a record the length for loads and stores, that for the processor's atomics, and the
-    /// distance lie, in bytes from its start.
+    /// Offsets in a record of the length for loads and stores, of that for the processor's atomics,
+    /// and of the distance, in bytes from its start.
     pub const NEAR: [usize; 3] = [
         std::mem::offset_of!(Peer, window_len),
         std::mem::offset_of!(Peer, atomic_len),
@@ -57,14 +57,15 @@ pub struct Table {
 }
 
 impl Table {
-    /// Bytes of a table of `count` peers: whole pages.
+    /// Returns the bytes of a table of `count` peers: whole pages.
     pub fn bytes(count: u32) -> usize {
         (count as usize * size_of::<Peer>())
             .max(1)
             .next_multiple_of(page_size())
     }
 
-    /// The table of `count` peers that lies at `offset`, a whole number of pages, in `memory`, and takes [`Table::bytes`] there.
+    /// Makes the table of `count` peers that lies at `offset`, a whole number of pages, in
+    /// `memory`, and takes [`Table::bytes`] there.
     pub fn new(memory: Arc<Memfd>, offset: usize, count: u32) -> Self {
         Self {
             memory,
@@ -73,7 +74,7 @@ impl Table {
         }
     }
 
-    /// A table of this process's own.
+    /// Makes a table of this process's own.
     ///
     /// # Errors
     /// The error of memfd_create(2), ftruncate(2) or fcntl(2).
@@ -82,7 +83,7 @@ impl Table {
         Ok(Self::new(Arc::new(memory), 0, count))
     }
 
-    /// The memory, mapped for the one process that writes it.
+    /// Returns the memory, mapped for the one process that writes it.
     pub(crate) fn records(&self) -> io::Result<Records> {
         let space = Reservation::anywhere(Self::bytes(self.count))?;
         space.map_shared(0, &self.memory, self.offset, space.len())?;
@@ -98,25 +99,25 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Records of peers that nothing reaches, of this process alone.
+    /// Makes records of peers that nothing reaches, of this process alone.
     fn nowhere(count: u32) -> io::Result<Self> {
         let space = Reservation::zeroed(Table::bytes(count))?;
         Ok(Self::in_space(space, count))
     }
 
-    /// The records in mapped memory: no core file holds them.
+    /// Makes the records in mapped memory: no core file holds them.
     fn in_space(space: Reservation, count: u32) -> Self {
         space.keep_from_cores();
         Self { space, count }
     }
 
-    /// All of them.
+    /// Returns all records.
     fn all(&self) -> &[Peer] {
         // SAFETY: mapped as long as `self`, for so many records, which any bytes are.
         unsafe { std::slice::from_raw_parts(self.space.base() as *const Peer, self.count as usize) }
     }
 
-    /// All of them, to be written.
+    /// Returns all records, to be written.
     pub(crate) fn all_mut(&mut self) -> &mut [Peer] {
         // SAFETY: mapped as long as `self`, for so many records, which any bytes are; this borrow
         // is exclusive, and other processes do not read a record that this one still writes.
@@ -141,7 +142,7 @@ pub struct AddressVector {
 }
 
 impl AddressVector {
-    /// A vector of `count` peers that nothing reaches.
+    /// Makes a vector of `count` peers that nothing reaches.
     ///
     /// # Errors
     /// The error of mmap(2).
@@ -151,7 +152,8 @@ impl AddressVector {
         })
     }
 
-    /// The peers of a table that is written. As long as this lives nobody writes there.
+    /// Makes the vector of the peers of a table that is written. As long as this lives nobody
+    /// writes there.
     ///
     /// # Errors
     /// The error of mmap(2).
@@ -162,7 +164,8 @@ impl AddressVector {
         Ok(Self { memory })
     }
 
-    /// The same peers for a process whose window has its parts the other way round: a copy.
+    /// Makes a vector of the same peers for a process whose window has its parts the other way
+    /// round: a copy.
     ///
     /// # Errors
     /// The error of mmap(2).
@@ -195,7 +198,8 @@ impl AddressVector {
         record.delta = delta;
     }
 
-    /// The peers `members` of this vector, numbered anew in this order; `None` where one of them is no peer.
+    /// Returns the peers `members` of this vector, numbered anew in this order; `None` where one of
+    /// them is no peer.
     pub fn select(&self, members: &[PeerIndex]) -> Option<Self> {
         let record = |&peer: &PeerIndex| self.records().get(peer as usize).copied();
         let peers = members.iter().map(record).collect::<Option<_>>()?;
@@ -204,17 +208,17 @@ impl AddressVector {
         })
     }
 
-    /// The number of peers.
+    /// Returns the number of peers.
     pub fn len(&self) -> usize {
         self.records().len()
     }
 
-    /// Whether there is no peer.
+    /// Returns whether there is no peer.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The records, for endpoints.
+    /// Returns the records, for endpoints.
     pub(crate) fn records(&self) -> &[Peer] {
         match &self.memory {
             Memory::Job(records) => records.all(),

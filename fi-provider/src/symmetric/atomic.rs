@@ -122,15 +122,15 @@ atomics! {
     fetch(): Word::fetch() -> T, Fetch, Read;
     /// Writes `value` (FI_ATOMIC_WRITE).
     set(value): Word::set(value), Swap, Update;
-    /// Writes `value` and returns what was there (FI_ATOMIC_WRITE, fetching).
+    /// Writes `value` and returns the previous value (FI_ATOMIC_WRITE, fetching).
     swap(value): Word::swap(value) -> T, Swap, Update;
     /// Adds `value` (FI_SUM).
     add(value): Integer::add(value), Add, Update;
     /// Adds one (FI_SUM).
     inc(): Integer::add(T::ONE), Add, Update;
-    /// Adds `value` and returns what was there (FI_SUM, fetching).
+    /// Adds `value` and returns the previous value (FI_SUM, fetching).
     fetch_add(value): Integer::fetch_add(value) -> T, Add, Update;
-    /// Adds one and returns what was there (FI_SUM, fetching).
+    /// Adds one and returns the previous value (FI_SUM, fetching).
     fetch_inc(): Integer::fetch_add(T::ONE) -> T, Add, Update;
     /// Bitwise and (FI_BAND).
     and(value): Integer::and(value), And, Update;
@@ -138,13 +138,13 @@ atomics! {
     or(value): Integer::or(value), Or, Update;
     /// Bitwise exclusive or (FI_BXOR).
     xor(value): Integer::xor(value), Xor, Update;
-    /// Bitwise and; returns what was there (FI_BAND, fetching).
+    /// Bitwise and; returns the previous value (FI_BAND, fetching).
     fetch_and(value): Integer::fetch_and(value) -> T, And, Update;
-    /// Bitwise or; returns what was there (FI_BOR, fetching).
+    /// Bitwise or; returns the previous value (FI_BOR, fetching).
     fetch_or(value): Integer::fetch_or(value) -> T, Or, Update;
-    /// Bitwise exclusive or; returns what was there (FI_BXOR, fetching).
+    /// Bitwise exclusive or; returns the previous value (FI_BXOR, fetching).
     fetch_xor(value): Integer::fetch_xor(value) -> T, Xor, Update;
-    /// Writes `value` where `cond` stands; returns what was there (FI_CSWAP).
+    /// Writes `value` where `cond` stands; returns the previous value (FI_CSWAP).
     compare_swap(cond, value): Integer::compare_swap(cond, value) -> T, CompareSwap, Update;
 }
 
@@ -228,7 +228,7 @@ starts! {
 }
 
 impl Endpoint {
-    /// The object at the own address `addr` on `peer`.
+    /// Returns the object at the own address `addr` on `peer`.
     ///
     /// # Safety
     /// The arguments are looked at, if the caller `is_checked`.

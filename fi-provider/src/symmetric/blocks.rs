@@ -9,7 +9,7 @@ use fi_shm::copy;
 pub struct Blocks {
     /// From the beginning of a block in the destination to that of the next.
     pub dest_stride: usize,
-    /// The same in the source.
+    /// From the beginning of a block in the source to that of the next.
     pub source_stride: usize,
     /// Elements of a block.
     pub len: usize,
@@ -18,13 +18,14 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Whether there is nothing to transfer.
+    /// Returns whether there is nothing to transfer.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0 || self.count == 0
     }
 
-    /// Elements from the first one to the last one where blocks are `stride` apart; saturates.
+    /// Returns the number of elements from the first one to the last one where blocks are `stride`
+    /// apart; saturates.
     #[inline]
     pub fn span(&self, stride: usize) -> usize {
         if self.is_empty() {
@@ -35,7 +36,8 @@ impl Blocks {
             .saturating_add(self.len)
     }
 
-    /// The same as one block, where the blocks follow each other without gaps on both sides.
+    /// Returns the same elements as one block, where the blocks follow each other without gaps on
+    /// both sides.
     #[inline]
     #[must_use]
     pub fn joined(self) -> Self {
@@ -50,7 +52,7 @@ impl Blocks {
         }
     }
 
-    /// Where the blocks begin: the offsets in the destination and in the source.
+    /// Returns the begins of the blocks: the offsets in the destination and in the source.
     #[inline]
     pub(crate) fn offsets(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let Self {

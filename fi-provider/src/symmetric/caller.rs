@@ -24,12 +24,12 @@ pub trait Caller {
     /// The result of an operation that yields a `T`.
     type Outcome<T>;
 
-    /// Whether whoever calls operations on behalf of the context has looked at the arguments
-    /// before: the peer is one of the endpoint's, and the memory lies in the own window, of which it
-    /// is no gap. Both are requirements of the operations then, and not looked at again.
+    /// Whether the caller of operations on behalf of the context has looked at the arguments
+    /// before: the peer is one of the endpoint's, and the memory lies in the own window, of which
+    /// it is no gap. Both are requirements of the operations then, and not looked at again.
     const IS_CHECKED: bool = false;
 
-    /// The endpoint that operations go through.
+    /// Returns the endpoint that operations go through.
     ///
     /// # Safety
     /// The calling thread may use the endpoint as long as the reference lives: no other thread does
@@ -37,20 +37,20 @@ pub trait Caller {
     /// where [`Caller::IS_CHECKED`] says so.
     unsafe fn endpoint(&self) -> &Endpoint;
 
-    /// The outcome of an operation that is done.
+    /// Returns the outcome of an operation that is done.
     fn done<T>(value: T) -> Self::Outcome<T>;
 
-    /// The outcome of an operation on a peer's memory that was refused.
+    /// Returns the outcome of an operation on a peer's memory that was refused.
     fn refused<T>(&self, routine: Self::Routine, refused: Refused) -> Self::Outcome<T>;
 
-    /// The outcome of an order or a wait that failed.
+    /// Returns the outcome of an order or a wait that failed.
     fn failed(&self, routine: Self::Routine, error: Error) -> Self::Outcome<()>;
 }
 
 /// An operation on a peer's memory that was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Why.
+    /// Reason of the refusal.
     pub error: Error,
     /// The kind of the operation.
     pub access: Access,

@@ -17,7 +17,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Which peers of a job are the processes of this node.
+/// Peers of a job that are the processes of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     /// This process.
@@ -29,7 +29,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// A job of `count` processes that are all on this node, of which this is number `own`.
+    /// Returns the placement of a job of `count` processes that are all on this node, of which this
+    /// is number `own`.
     pub fn one_node(own: PeerIndex, count: u32) -> Self {
         Self {
             own,
@@ -38,13 +39,13 @@ impl Placement {
         }
     }
 
-    /// Whether all processes of the job are on this node.
+    /// Returns whether all processes of the job are on this node.
     pub fn is_one_node(&self) -> bool {
         self.near.len() == self.count as usize
     }
 }
 
-/// Where the processes of a node keep their windows in the node's memory.
+/// Places in the node's memory where the processes of a node keep their windows.
 ///
 /// The memory begins with `control_len` bytes for the layers above; then follow the shares, one per
 /// process in the order of the ranks on the node, `share_len` bytes each.
@@ -63,7 +64,7 @@ pub struct NodeLayout {
 }
 
 impl NodeLayout {
-    /// Where the share of `rank` begins in the memory.
+    /// Returns the begin of the share of `rank` in the memory.
     pub fn share_offset(&self, rank: u32) -> usize {
         self.control_len + rank as usize * self.share_len
     }
@@ -86,13 +87,14 @@ pub struct Domain {
 }
 
 impl Domain {
-    /// The bytes of address space that one peer's window of `len` bytes takes: the window, and at least
-    /// a page behind it that nothing is mapped to.
+    /// Returns the bytes of address space that one peer's window of `len` bytes takes: the window,
+    /// and at least a page behind it that nothing is mapped to.
     fn stride(len: usize) -> usize {
         (len + ELEMENT_SLACK + page_size()).next_multiple_of(HUGE_PAGE)
     }
 
-    /// The bytes of address space that the windows of `processes` take, each of `len` bytes.
+    /// Returns the bytes of address space that the windows of `processes` take, each of `len`
+    /// bytes.
     pub fn address_space(len: usize, processes: usize) -> Option<usize> {
         Self::stride(len)
             .checked_mul(processes)?
@@ -155,8 +157,8 @@ impl Domain {
         })
     }
 
-    /// Opens the node's device, registers the window with it and makes the default endpoint's lane; returns what
-    /// every peer has to be told for [`Domain::connect`].
+    /// Opens the node's device, registers the window with it and makes the default endpoint's lane;
+    /// returns the address that every peer has to be told for [`Domain::connect`].
     ///
     /// # Errors
     /// The missing part, or the refusal of the device.
@@ -168,7 +170,7 @@ impl Domain {
         Ok(address)
     }
 
-    /// As [`Domain::open_device`], with a provider of the system's libfabric.
+    /// Does as [`Domain::open_device`], with a provider of the system's libfabric.
     ///
     /// # Errors
     /// The part that is missing, or libfabric's refusal.
@@ -180,8 +182,9 @@ impl Domain {
         Ok(address)
     }
 
-    /// Connects to all peers, of which `addresses` are what [`Domain::open_device`] returned there, in the order of
-    /// the ranks. When every process has done so, operations to any peer may begin.
+    /// Connects to all peers, of which `addresses` are those that [`Domain::open_device`] returned
+    /// there, in the order of the ranks. When every process has done so, operations to any peer may
+    /// begin.
     ///
     /// [`Domain::fill`], [`Domain::adopt`] and [`Domain::connect_queue`] are the same in steps, of which the first is for one
     /// process of a node.
@@ -253,20 +256,21 @@ impl Domain {
         }
     }
 
-    /// Ends what [`Domain::connect_in_background`] began, until it is called again.
+    /// Ends the work that [`Domain::connect_in_background`] began, until it is called again.
     pub fn rest(&self) {
         if let Some(connector) = self.device().and_then(Device::connector) {
             connector.stop();
         }
     }
 
-    /// The peers that the default lane reaches by queues which were connected in the background.
+    /// Returns the number of peers that the default lane reaches by queues which were connected in
+    /// the background.
     pub fn connected_in_background(&self) -> u32 {
         let later = self.device().and_then(|device| device.gate().later());
         later.map_or(0, |later| later.taken())
     }
 
-    /// Whether [`Domain::connect_queue`] is needed for every peer.
+    /// Returns whether [`Domain::connect_queue`] is needed for every peer.
     pub fn needs_queues(&self) -> bool {
         self.network().is_some_and(Network::needs_addresses)
     }
@@ -280,10 +284,12 @@ impl Domain {
         network.connect(self.placement.own as usize, peer as usize, address)
     }
 
-    /// Makes a lane beside the default one, for [`Endpoint::enable_on`](crate::symmetric::endpoint::Endpoint::enable_on); `shared` if
-    /// several threads may use it at a time. It reaches all peers at once, whatever the default one goes by: it is an
-    /// initiator of dynamic connections. Where the policy has one lane for all, that is the result. The device has to be connected;
-    /// without one nothing is needed, and the result is none.
+    /// Makes a lane beside the default one, for
+    /// [`Endpoint::enable_on`](crate::symmetric::endpoint::Endpoint::enable_on); `shared` if
+    /// several threads may use it at a time. It reaches all peers at once, for any transport of the
+    /// default one: it is an initiator of dynamic connections. Where the policy has one lane for
+    /// all, that is the result. The device has to be connected; without one nothing is needed, and
+    /// the result is none.
     ///
     /// # Errors
     /// The refusal of the device, or that some device has no dynamic connections.
@@ -295,8 +301,8 @@ impl Domain {
             .transpose()
     }
 
-    /// The default lane, for an endpoint that cannot have its own for this reason, which is kept for [`Domain::lanes`]; none without a
-    /// device.
+    /// Returns the default lane, for an endpoint that cannot have its own for this reason, which is
+    /// kept for [`Domain::lanes`]; none without a device.
     pub fn share_gate(&self, why: &device::Error) -> Option<Gate> {
         if let Some(device) = self.device() {
             device.note_shared(why);
@@ -310,27 +316,28 @@ impl Domain {
         self.device().map(Device::report)
     }
 
-    /// Whether every process of the job is on this node.
+    /// Returns whether every process of the job is on this node.
     pub fn all_near(&self) -> bool {
         self.placement.is_one_node()
     }
 
-    /// The own words that peers write by [`crate::symmetric::endpoint::Endpoint::post`]; none without a device.
+    /// Returns the own words that peers write by [`crate::symmetric::endpoint::Endpoint::post`];
+    /// none without a device.
     pub fn mailbox(&self) -> &[AtomicU64] {
         self.network().map_or(&[], Network::mailbox)
     }
 
-    /// The device, once it is open.
+    /// Returns the device, once it is open.
     pub(crate) fn device(&self) -> Option<&Device> {
         self.network().and_then(Network::device)
     }
 
-    /// The network, once it is open.
+    /// Returns the network, once it is open.
     pub(crate) fn network(&self) -> Option<&Network> {
         self.network.as_ref()
     }
 
-    /// The default endpoint's gate, once the network is open.
+    /// Returns the default endpoint's gate, once the network is open.
     pub(crate) fn gate(&self) -> Option<&Gate> {
         self.gate.as_ref()
     }
@@ -346,12 +353,12 @@ impl Domain {
         self.device().map(Device::registration_statistics)
     }
 
-    /// The own symmetric memory.
+    /// Returns the own symmetric memory.
     pub fn window(&self) -> &Window {
         &self.window
     }
 
-    /// The peers.
+    /// Returns the peers.
     pub fn peers(&self) -> &AddressVector {
         &self.peers
     }
@@ -370,7 +377,7 @@ impl Domain {
         Some((peer, self.window.base() + offset % self.stride))
     }
 
-    /// The map for [`DirectMap::pointer`].
+    /// Returns the map for [`DirectMap::pointer`].
     pub fn direct_map(&self) -> DirectMap {
         let (first, rest) = match self.window.parts() {
             [first, rest @ ..] => ((first.base, first.len), Window::spanning(rest.to_vec())),
@@ -399,7 +406,7 @@ pub struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Adds the next peer, whose address is what [`Domain::open_device`] returned there.
+    /// Adds the next peer, whose address is the one that [`Domain::open_device`] returned there.
     ///
     /// # Errors
     /// That the address makes no sense, or that there are more of them than peers.
@@ -423,8 +430,8 @@ impl Filling<'_> {
     }
 }
 
-/// Where objects of peers are in this process's address space: the hole behind the window's first part is
-/// left out.
+/// Map of the objects of peers in this process's address space: the hole behind the window's first
+/// part is left out.
 ///
 /// Plain data for a static. In a job where some peers are on other nodes every answer takes the cold path, so that
 /// elsewhere no call has to ask where a peer is.
@@ -446,7 +453,7 @@ unsafe impl Sync for DirectMap {}
 unsafe impl Send for DirectMap {}
 
 impl DirectMap {
-    /// A map without peers.
+    /// Makes a map without peers.
     pub const fn empty() -> Self {
         Self {
             peers: std::ptr::null(),
@@ -457,14 +464,14 @@ impl DirectMap {
         }
     }
 
-    /// How many peers are all in reach of loads and stores, 0 where some are not, and the ranges of
-    /// symmetric memory: the base of each, and its length in bytes.
+    /// Returns the number of peers, if all are in reach of loads and stores, else 0, and the ranges
+    /// of symmetric memory: the base of each, and its length in bytes.
     pub fn direct(&self) -> (u32, [(usize, usize); 2]) {
         (self.direct, [self.first, self.rest])
     }
 
-    /// The address, in this process, of the object on `peer` whose own address is `addr`; `None` where there
-    /// is none.
+    /// Returns the address, in this process, of the object on `peer` whose own address is `addr`;
+    /// `None` where there is none.
     ///
     /// # Safety
     /// The domain of the map is open, or the map is empty.
@@ -483,7 +490,7 @@ impl DirectMap {
         Some(addr.wrapping_add(record.delta))
     }
 
-    /// As [`DirectMap::pointer`], where some peers are on other nodes or none exist.
+    /// Does as [`DirectMap::pointer`], where some peers are on other nodes or none exist.
     ///
     /// # Safety
     /// As [`DirectMap::pointer`].

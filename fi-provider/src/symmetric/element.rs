@@ -71,7 +71,7 @@ pub unsafe fn write<C: Caller, T: Copy>(
 }
 
 /// Goes on with a write that [`write()`]'s near part could not do, in a caller that has done that
-/// part itself, by what [`Endpoint::in_line`] says.
+/// part itself, as [`Endpoint::in_line`] tells.
 ///
 /// # Safety
 /// As [`write()`]. `record` is that of the peer, and `offset` the bytes from the own window's base to
@@ -200,7 +200,7 @@ unsafe fn try_element<C: Caller, T: Copy>(
     }
 }
 
-/// The same into the lower part, or at all.
+/// Writes as [`write_on_register`], into the lower part, or at all.
 ///
 /// # Safety
 /// As [`write_on_register`].
@@ -250,8 +250,8 @@ unsafe fn write_by<C: Caller, T: Copy, G: Guard>(
     }
 }
 
-/// Writes to any peer, whatever that takes, or refuses: in the tail position, an element of at most 8
-/// bytes in a register, so that this needs no frame.
+/// Writes to any peer, by any path, or refuses: in the tail position, an element of at most 8 bytes
+/// in a register, so that this needs no frame.
 ///
 /// # Safety
 /// As [`write()`].
@@ -301,7 +301,7 @@ pub unsafe fn read<C: Caller, T: Copy>(
     }
 }
 
-/// Reads from any peer, whatever that takes, or refuses.
+/// Reads from any peer, by any path, or refuses.
 ///
 /// # Safety
 /// As [`read`].
@@ -427,7 +427,8 @@ impl Endpoint {
         Some(posted)
     }
 
-    /// The same on a lane with guard `G`; false where the far part has to do it.
+    /// Does as [`Endpoint::post_element_on_register`], on a lane with guard `G`; returns false
+    /// where the far part has to do it.
     ///
     /// # Safety
     /// As [`Endpoint::write_element_in_line`], whose result this is of; `G` is the lane's guard.
@@ -445,8 +446,8 @@ impl Endpoint {
         posted
     }
 
-    /// The same by a message of libfabric, so many bytes behind the begin of the window's upper part, if
-    /// it is there; false where another function has to do it.
+    /// Writes the element by a message of libfabric, so many bytes behind the begin of the window's
+    /// upper part, if it is there; returns false where another function has to do it.
     ///
     /// # Safety
     /// The element begins below `by_message`.
@@ -462,8 +463,8 @@ impl Endpoint {
         }
     }
 
-    /// The same by a transport whose posts are not in line; false where another part of the window, or
-    /// the far part, has to do it.
+    /// Writes the element by a transport whose posts are not in line; returns false where another
+    /// part of the window, or the far part, has to do it.
     #[inline(always)]
     fn try_element<T: Copy, const UPPER: bool>(&self, value: T, beyond: Beyond<'_>) -> bool {
         let Beyond { offset, record } = beyond;
@@ -478,8 +479,8 @@ impl Endpoint {
         }
     }
 
-    /// Where an element at an own address is. It may reach over the end by as much as the path in
-    /// line lets it.
+    /// Returns the place of an element at an own address. It may reach over the end by as much as
+    /// the path in line lets it.
     #[inline(always)]
     fn element_there<'a>(&self, Beyond { offset, record }: Beyond<'a>) -> Option<There<'a>> {
         if offset >= self.ends[1] {
@@ -520,7 +521,7 @@ impl Endpoint {
     }
 }
 
-/// The word that begins with an element.
+/// Returns the word that begins with an element.
 ///
 /// # Safety
 /// The element has at most 8 bytes.

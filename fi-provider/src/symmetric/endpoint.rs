@@ -19,8 +19,8 @@ use std::cell::Cell;
 
 /// A lane to all peers of a domain, for one thread at a time unless the device was opened for several.
 ///
-/// Plain data, so that a layer above can keep its default endpoint in a static: what is constant during
-/// a job is read without any synchronisation. It starts closed; [`Endpoint::enable`] binds it.
+/// Plain data, so that a layer above can keep its default endpoint in a static: constants of a job
+/// are read without any synchronisation. It starts closed; [`Endpoint::enable`] binds it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Endpoint {
@@ -32,9 +32,9 @@ pub struct Endpoint {
     busy: Cell<u32>,
     /// Bytes of a peer's window as posts in line reach it; 0 where there are none.
     pub(crate) device_len: usize,
-    /// Where the window's second part begins, in bytes from its base: it has another key.
+    /// Begin of the window's second part, in bytes from its base: it has another key.
     pub(crate) split: usize,
-    /// Where the two parts end, in bytes from the window's base.
+    /// Ends of the two parts, in bytes from the window's base.
     pub(crate) ends: [usize; 2],
     /// Bytes of the window where an element of 8 bytes may begin that goes as a message of libfabric; 0
     /// where elements go otherwise, or several threads use the lane.
@@ -54,16 +54,16 @@ const _: () = assert!(size_of::<Endpoint>() <= 128);
 pub struct InLine {
     /// The records of the peers.
     pub peers: *const Peer,
-    /// How many there are; 0 where the endpoint is closed.
+    /// Number of the records; 0 where the endpoint is closed.
     pub peer_count: u32,
     /// The base of the own window.
     pub window_base: usize,
-    /// Whether a fence has nothing to order but this processor's stores, whatever was called before.
+    /// Whether a fence has nothing to order but this processor's stores, after any earlier call.
     pub stores_alone: bool,
 }
 
 impl Endpoint {
-    /// An endpoint without peers; fence and quiet on it report that it is not enabled.
+    /// Makes an endpoint without peers; fence and quiet on it report that it is not enabled.
     pub const fn closed() -> Self {
         Self {
             peers: std::ptr::null(),
@@ -80,8 +80,8 @@ impl Endpoint {
         }
     }
 
-    /// An endpoint without peers whose fence and quiet have nothing to do: for handles that stand for
-    /// no context.
+    /// Makes an endpoint without peers whose fence and quiet have nothing to do: for handles that
+    /// stand for no context.
     pub const fn void() -> Self {
         Self {
             busy: Cell::new(0),
@@ -153,7 +153,7 @@ impl Endpoint {
         }
     }
 
-    /// The lane's number of a peer that the endpoint has.
+    /// Returns the lane's number of a peer that the endpoint has.
     #[inline]
     pub(crate) fn number_on_lane(&self, peer: PeerIndex) -> PeerIndex {
         if self.numbers.is_null() {
@@ -169,7 +169,7 @@ impl Endpoint {
         *self = Self::closed();
     }
 
-    /// Whether fence and quiet have more to do than order this processor's stores.
+    /// Returns whether fence and quiet have more to do than order this processor's stores.
     #[inline(always)]
     pub(crate) fn is_busy(&self) -> bool {
         self.busy.get() != 0
@@ -213,15 +213,15 @@ impl Endpoint {
         }
     }
 
-    /// The number of peers, 0 when closed.
+    /// Returns the number of peers, 0 when closed.
     #[inline(always)]
     pub fn peer_count(&self) -> u32 {
         self.peer_count
     }
 
-    /// Where an element of up to [`crate::symmetric::window::ELEMENT_SLACK`] bytes at the own symmetric address
-    /// `addr` lies on `peer`, as an address of this process; `None` when it takes another route or is
-    /// not symmetric.
+    /// Returns the place of an element of up to [`crate::symmetric::window::ELEMENT_SLACK`] bytes
+    /// at the own symmetric address `addr` on `peer`, as an address of this process; `None` when it
+    /// takes another route or is not symmetric.
     #[inline(always)]
     pub fn element(&self, addr: usize, peer: PeerIndex) -> Option<usize> {
         let record = self.record(peer)?;
@@ -232,14 +232,15 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::element`] for `count` elements of `size` bytes each; their product may overflow.
+    /// Does as [`Endpoint::element`], for `count` elements of `size` bytes each; their product may
+    /// overflow.
     #[inline(always)]
     pub fn range(&self, addr: usize, count: usize, size: usize, peer: PeerIndex) -> Option<usize> {
         let record = self.record(peer)?;
         self.range_on(addr, count, size, record)
     }
 
-    /// As [`Endpoint::range`], on the peer of this record.
+    /// Does as [`Endpoint::range`], on the peer of this record.
     #[inline(always)]
     pub(crate) fn range_on(
         &self,
@@ -256,31 +257,31 @@ impl Endpoint {
         }
     }
 
-    /// Bytes from the window's base to `addr`, modulo 2^64.
+    /// Returns the bytes from the window's base to `addr`, modulo 2^64.
     #[inline(always)]
     pub(crate) fn offset(&self, addr: usize) -> usize {
         addr.wrapping_sub(self.window_base)
     }
 
-    /// The own address so many bytes from the window's base, modulo 2^64.
+    /// Returns the own address so many bytes from the window's base, modulo 2^64.
     #[inline(always)]
     pub(crate) fn addr(&self, offset: usize) -> usize {
         offset.wrapping_add(self.window_base)
     }
 
-    /// Where the queue of the peer with this record is.
+    /// Returns the place of the queue of the peer with this record.
     #[inline(always)]
     pub(crate) fn place(&self, record: &Peer) -> Place {
         again((&raw const *record).addr()).wrapping_sub(self.peers.addr())
     }
 
-    /// The number of the peer with this record.
+    /// Returns the number of the peer with this record.
     pub(crate) fn peer_of(&self, record: &Peer) -> PeerIndex {
         (self.place(record) / size_of::<Peer>()) as PeerIndex
     }
 
-    /// Where the bytes at an own address are over the device, fewer than the window may have;
-    /// `None` where they are not in one part of it.
+    /// Returns the place of the bytes at an own address over the device, fewer than the window may
+    /// have; `None` where they are not in one part of it.
     #[inline(always)]
     pub(crate) fn there_of<'a>(
         &self,
@@ -291,7 +292,7 @@ impl Endpoint {
         self.there_at(self.offset(addr), bytes, record)
     }
 
-    /// The same so many bytes from the own window's base.
+    /// Does as [`Endpoint::there_of`], for bytes at `offset` from the own window's base.
     #[inline(always)]
     pub(crate) fn there_at<'a>(
         &self,
@@ -311,8 +312,8 @@ impl Endpoint {
         })
     }
 
-    /// Whether the bytes, fewer than the window may have, are in the lower part of the window or
-    /// else in the upper; none where they are not in one part.
+    /// Returns whether the bytes, fewer than the window may have, are in the lower part of the
+    /// window or else in the upper; none where they are not in one part.
     #[inline(always)]
     pub(crate) fn part(&self, offset: usize, bytes: usize) -> Option<bool> {
         let [lower, upper] = self.ends;
@@ -324,7 +325,7 @@ impl Endpoint {
         }
     }
 
-    /// The record of a peer, which exists if the caller `is_checked`.
+    /// Returns the record of a peer, which exists if the caller `is_checked`.
     ///
     /// # Safety
     /// The endpoint has the peer, if the caller `is_checked`.
@@ -362,7 +363,7 @@ impl Endpoint {
         (len != 0).then_some(record.delta)
     }
 
-    /// Why `bytes` bytes at `addr` on `peer` are not reached; `bytes` saturates.
+    /// Returns the reason why `bytes` bytes at `addr` on `peer` are not reached; `bytes` saturates.
     #[cold]
     pub fn refusal(&self, addr: usize, bytes: usize, peer: PeerIndex) -> Error {
         if self.peer_count == 0 {
@@ -381,15 +382,16 @@ impl Endpoint {
     }
 }
 
-/// Whether an object at `offset` in a window is within `len` bytes of it, which are the window's or
-/// none: one that is known to be in the window is, if there are any.
+/// Returns whether an object at `offset` in a window is within `len` bytes of it, which are the
+/// window's or none: one that is known to be in the window is, if there are any.
 #[inline(always)]
 pub(crate) fn is_within(is_checked: bool, offset: impl FnOnce() -> usize, len: usize) -> bool {
     if is_checked { len != 0 } else { offset() < len }
 }
 
-/// Where the queue of a peer is, of a number which the compiler takes for another: so what is computed from it is not shared with
-/// what the paths to peers of this node compute, and those keep their registers.
+/// Returns the place of the queue of a peer, of a number which the compiler takes for another: so
+/// values computed from it are not shared with those that the paths to peers of this node compute,
+/// and those keep their registers.
 #[inline(always)]
 pub(crate) fn anew(number: u32) -> Place {
     #[cfg(target_arch = "x86_64")]
@@ -407,7 +409,8 @@ pub(crate) fn anew(number: u32) -> Place {
     }
 }
 
-/// The same word, which the compiler takes for another: so what is computed from it need not be kept.
+/// Returns the same word, which the compiler takes for another: so values computed from it need not
+/// be kept.
 #[inline(always)]
 pub(crate) fn again(word: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
@@ -423,9 +426,9 @@ pub(crate) fn again(word: usize) -> usize {
     word
 }
 
-/// Any word, which the compiler does not know: an argument that holds its register, so that those
-/// behind it stay in theirs. It stays where it stands: a branch behind it can be a call in the tail
-/// position.
+/// Returns any word, which the compiler does not know: an argument that holds its register, so that
+/// those behind it stay in theirs. It stays where it stands: a branch behind it can be a call in
+/// the tail position.
 #[inline(always)]
 pub(crate) fn anything() -> usize {
     #[cfg(target_arch = "x86_64")]
@@ -441,14 +444,14 @@ pub(crate) fn anything() -> usize {
     0
 }
 
-/// The same pointer, computed once: without this the compiler computes the record's address anew for
-/// each of its fields, one instruction more on every path.
+/// Returns the same pointer, computed once: without this the compiler computes the record's address
+/// anew for each of its fields, one instruction more on every path.
 #[inline(always)]
 fn in_register<T>(pointer: *const T) -> *const T {
     #[cfg(target_arch = "x86_64")]
     {
         let mut pointer = pointer;
-        // SAFETY: no instruction at all; "readonly" is said of what it could do with a pointer.
+        // SAFETY: no instruction at all; "readonly" is said of its possible use of a pointer.
         unsafe {
             core::arch::asm!("/* {0} */", inout(reg) pointer, options(pure, readonly, nostack, preserves_flags));
         }

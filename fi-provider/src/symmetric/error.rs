@@ -1,6 +1,6 @@
 //! Errors of operations.
 
-/// Why the fabric refused an operation; nothing was transferred then.
+/// Reason why the fabric refused an operation; nothing was transferred then.
 ///
 /// The code of each is stable: the negated value of libfabric's errno for the same cause
 /// (fi_errno(3)).
@@ -38,7 +38,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The stable code, positive.
+    /// Returns the stable code, positive.
     pub fn code(self) -> i32 {
         self as i32
     }

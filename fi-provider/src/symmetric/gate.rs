@@ -15,7 +15,7 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// Whether it is the default endpoint's.
+    /// Returns whether it is the default endpoint's.
     pub fn is_default(&self) -> bool {
         match self {
             Self::Mlx5(gate) => gate.is_default(),
@@ -23,7 +23,7 @@ impl Gate {
         }
     }
 
-    /// Whether several threads may use it at a time.
+    /// Returns whether several threads may use it at a time.
     pub fn is_shared(&self) -> bool {
         match self {
             Self::Mlx5(gate) => gate.is_shared(),

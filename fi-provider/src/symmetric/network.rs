@@ -19,7 +19,7 @@ pub(crate) enum Network {
 }
 
 impl Network {
-    /// The device, where it is one.
+    /// Returns the device, where it is one.
     pub(crate) fn device(&self) -> Option<&Device> {
         match self {
             Self::Mlx5(device) => Some(device),
@@ -35,7 +35,7 @@ impl Network {
         }
     }
 
-    /// The record of the peer of this address.
+    /// Returns the record of the peer of this address.
     pub(crate) fn remote(&self, index: usize, address: &[u8]) -> Result<Remote, Error> {
         match self {
             Self::Mlx5(device) => device.remote(index, address),
@@ -43,7 +43,7 @@ impl Network {
         }
     }
 
-    /// The same record for a process whose window has its parts the other way round.
+    /// Returns the same record for a process whose window has its parts the other way round.
     pub(crate) fn swapped(&self, remote: &Remote) -> Remote {
         match self {
             Self::Mlx5(_) => remote.swapped(),
@@ -51,8 +51,8 @@ impl Network {
         }
     }
 
-    /// Whether a table with this record of the own process has the window's parts the other way
-    /// round.
+    /// Returns whether a table with this record of the own process has the window's parts the other
+    /// way round.
     pub(crate) fn is_swapped(&self, own: usize, record: &Peer) -> Result<bool, Error> {
         match self {
             Self::Mlx5(device) => device.is_swapped(own, record),
@@ -60,12 +60,12 @@ impl Network {
         }
     }
 
-    /// Whether processor's atomics and the network's are atomic with each other.
+    /// Returns whether processor's atomics and the network's are atomic with each other.
     pub(crate) fn has_processors_atomics(&self) -> bool {
         matches!(self, Self::Libfabric(_))
     }
 
-    /// Whether every process needs the address of every peer, and not its record alone.
+    /// Returns whether every process needs the address of every peer, and not its record alone.
     pub(crate) fn needs_addresses(&self) -> bool {
         match self {
             Self::Mlx5(device) => device.transport() == Transport::Rc,
@@ -86,7 +86,7 @@ impl Network {
         }
     }
 
-    /// The own words that peers write and read.
+    /// Returns the own words that peers write and read.
     pub(crate) fn mailbox(&self) -> &[AtomicU64] {
         match self {
             Self::Mlx5(device) => device.mailbox(),
@@ -94,7 +94,7 @@ impl Network {
         }
     }
 
-    /// Where the second part of the window begins, in bytes from its base.
+    /// Returns the begin of the second part of the window, in bytes from its base.
     pub(crate) fn split(&self) -> usize {
         match self {
             Self::Mlx5(device) => device.split(),
@@ -102,7 +102,7 @@ impl Network {
         }
     }
 
-    /// Where the window's parts end, in bytes from its base.
+    /// Returns the ends of the window's parts, in bytes from its base.
     pub(crate) fn ends(&self) -> [usize; PARTS] {
         match self {
             Self::Mlx5(device) => device.ends(),

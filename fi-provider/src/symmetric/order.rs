@@ -1,9 +1,10 @@
-//! When operations are ordered and delivered (fi_cntr(3) with FI_DELIVERY_COMPLETE).
+//! Order and delivery of operations (fi_cntr(3) with FI_DELIVERY_COMPLETE).
 //!
-//! An endpoint counts only what is not delivered when its call returns. On node nothing is: stores of
-//! this processor become visible in their order, and [`Endpoint::quiet`] waits until the last one is. Over a device it
-//! waits for the completions, which tell that the peer's device has the data; since whatever tells the peer comes
-//! through the same device, it comes behind them.
+//! An endpoint counts only operations that are not delivered when their call returns. On node there
+//! are none: stores of this processor become visible in their order, and [`Endpoint::quiet`] waits
+//! until the last one is. Over a device it waits for the completions, which tell that the peer's
+//! device has the data; since any word to the peer comes through the same device, it comes behind
+//! them.
 
 #![expect(
     unsafe_code,
@@ -90,8 +91,8 @@ unsafe fn quiet_look<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<(
     }
 }
 
-/// The rare case, in the tail position: the common one, of one operation that is done, needs no
-/// frame.
+/// Does the rare case, in the tail position: the common one, of one operation that is done, needs
+/// no frame.
 ///
 /// # Safety
 /// As [`quiet`].
@@ -106,7 +107,7 @@ unsafe fn quiet_all<C: Caller>(caller: &C, routine: C::Routine) -> C::Outcome<()
 }
 
 impl Endpoint {
-    /// [`fence`] on behalf of the endpoint itself.
+    /// Does [`fence`] on behalf of the endpoint itself.
     ///
     /// # Errors
     /// [`Error::NotEnabled`], and those of the device.
@@ -117,7 +118,8 @@ impl Endpoint {
         unsafe { fence(self, ()) }
     }
 
-    /// [`Endpoint::fence`], where this processor's stores are all that is to be ordered; false otherwise.
+    /// Does [`Endpoint::fence`], where this processor's stores are all that is to be ordered;
+    /// returns false otherwise.
     #[inline(always)]
     fn fence_near(&self) -> bool {
         if self.is_busy() {
@@ -129,15 +131,16 @@ impl Endpoint {
 
     /// Orders earlier writes to each peer before later atomic operations on the same peer, which is less than [`Endpoint::fence`].
     ///
-    /// This processor's stores are ordered here. Writes and atomics over the device have one queue for a peer, which does them in their
-    /// order without more (IBTA volume 1, 10.8.3.3); what the device does on memory of this node comes behind the stores, because a
-    /// doorbell is rung behind them.
+    /// This processor's stores are ordered here. Writes and atomics over the device have one queue
+    /// for a peer, which does them in their order without more (IBTA volume 1, 10.8.3.3); the
+    /// device's operations on memory of this node come behind the stores, because a doorbell is
+    /// rung behind them.
     #[inline(always)]
     pub fn order_writes_before_atomics(&self) {
         order::stores();
     }
 
-    /// [`quiet`] on behalf of the endpoint itself.
+    /// Does [`quiet`] on behalf of the endpoint itself.
     ///
     /// # Errors
     /// [`Error::NotEnabled`], and those of the device.
@@ -161,7 +164,8 @@ impl Endpoint {
         self.try_quiet_far()
     }
 
-    /// [`Endpoint::quiet`], where nothing is outstanding but this processor's stores; false otherwise.
+    /// Does [`Endpoint::quiet`], where nothing is outstanding but this processor's stores; returns
+    /// false otherwise.
     #[inline(always)]
     fn quiet_near(&self) -> bool {
         if self.is_busy() {

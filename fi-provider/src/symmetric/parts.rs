@@ -18,7 +18,7 @@ pub(crate) struct Part {
 }
 
 impl Parts {
-    /// The parts of `window`; how many there are where these are too many.
+    /// Returns the parts of `window`; their number where they are too many.
     pub(crate) fn of(window: &Window) -> Result<Self, usize> {
         let filled = window.parts().iter().filter(|part| part.len > 0);
         let numbered = filled.enumerate().map(|(number, region)| Part {

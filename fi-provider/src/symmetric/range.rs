@@ -30,7 +30,7 @@ enum InLine<'a> {
 }
 
 /// Writes `count` elements; `source` may be changed when the call returns. No elements are no
-/// error, whatever the addresses.
+/// error, at any addresses.
 ///
 /// # Safety
 /// As [`Caller::endpoint`]. `source` holds `count` elements and does not overlap the target unless
@@ -49,7 +49,7 @@ pub unsafe fn write<C: Caller, T: Copy>(
     unsafe { write_as::<C, T, false>(caller, routine, dest, source, count, peer) }
 }
 
-/// Starts what [`write()`] does; `source` stays as it is until [`quiet`](super::order::quiet).
+/// Starts a write as [`write()`]; `source` stays as it is until [`quiet`](super::order::quiet).
 ///
 /// # Safety
 /// As [`write()`]; `source` stays as it is until quiet.
@@ -214,7 +214,7 @@ unsafe fn word_by_libfabric<C: Caller, const KEPT: bool>(
     }
 }
 
-/// The same where the word does not follow another one to the same peer.
+/// Does as [`word_by_libfabric`], where the word does not follow another one to the same peer.
 ///
 /// # Safety
 /// As [`word_by_libfabric`].
@@ -243,7 +243,7 @@ unsafe fn word_as_element<C: Caller>(
     }
 }
 
-/// How long a source stays.
+/// Returns the time for which a source stays.
 fn kept<const KEPT: bool>() -> Source {
     if KEPT {
         Source::KeptUntilQuiet
@@ -307,8 +307,8 @@ unsafe fn write_short<C: Caller, const KEPT: bool>(
     }
 }
 
-/// Writes to any peer, whatever that takes, or refuses. Leads to a function for each kind of
-/// transport, and has no frame itself.
+/// Writes to any peer, by any path, or refuses. Leads to a function for each kind of transport, and
+/// has no frame itself.
 ///
 /// # Safety
 /// As [`write_as`].
@@ -386,7 +386,7 @@ unsafe fn write_bytes_slowly<C: Caller, const KEPT: bool>(
     }
 }
 
-/// As [`write_bytes_far`], of the first `bytes` bytes of a word, 1, 2, 4 or 8.
+/// Does as [`write_bytes_far`], with the first `bytes` bytes of a word, 1, 2, 4 or 8.
 ///
 /// # Safety
 /// As [`Caller::endpoint`].
@@ -406,8 +406,8 @@ pub(crate) unsafe fn write_word_far<C: Caller>(
     unsafe { write_bytes_slowly::<C, false>(dest, source, bytes, peer, caller, routine) }
 }
 
-/// Reads `count` elements; they are in `dest` when the call returns. No elements are no error,
-/// whatever the addresses.
+/// Reads `count` elements; they are in `dest` when the call returns. No elements are no error, at
+/// any addresses.
 ///
 /// # Safety
 /// As [`Caller::endpoint`]. `dest` has room for `count` elements and does not overlap the source
@@ -426,7 +426,7 @@ pub unsafe fn read<C: Caller, T: Copy>(
     unsafe { read_as::<C, T, true>(caller, routine, dest, source, count, peer) }
 }
 
-/// Starts what [`read`] does; the elements are in `dest` after [`quiet`](super::order::quiet).
+/// Starts a read as [`read`]; the elements are in `dest` after [`quiet`](super::order::quiet).
 ///
 /// # Safety
 /// As [`read`]; nobody else uses `dest` until quiet.
@@ -472,7 +472,7 @@ unsafe fn read_as<C: Caller, T: Copy, const WAITS: bool>(
     }
 }
 
-/// Reads from any peer, whatever that takes, or refuses.
+/// Reads from any peer, by any path, or refuses.
 ///
 /// # Safety
 /// As [`read_as`].
@@ -539,9 +539,9 @@ impl Endpoint {
         InLine::Done
     }
 
-    /// Where `count` elements at the own address `addr` are in this process, of the peer with this
-    /// record; none where it is elsewhere, or they are not in the window, which one that is checked
-    /// knows.
+    /// Returns the place in this process of `count` elements at the own address `addr`, of the peer
+    /// with this record; none where it is elsewhere, or they are not in the window, which a checked
+    /// caller knows.
     #[inline(always)]
     fn range_for<T>(
         &self,
@@ -558,7 +558,8 @@ impl Endpoint {
     }
 
     /// Writes 8 bytes over the device, if the lane, of one thread, can take them without looking;
-    /// `source` may be changed at once. None where [`Endpoint::post_guarded`] is to be tried.
+    /// `source` may be changed at once. Returns none where [`Endpoint::post_guarded`] is to be
+    /// tried.
     ///
     /// # Safety
     /// As [`Endpoint::post_block`], with so many bytes.
@@ -577,7 +578,7 @@ impl Endpoint {
     }
 
     /// Writes a few bytes over the device, if they fit into one block and the lane, of one thread,
-    /// can take them without looking; `source` may be changed at once. None where
+    /// can take them without looking; `source` may be changed at once. Returns none where
     /// [`Endpoint::post_guarded`] is to be tried.
     ///
     /// # Safety

@@ -1,4 +1,4 @@
-//! Where a peer has its window, as a device reaches it.
+//! Place of a peer's window, as a device reaches it.
 
 #![expect(unsafe_code, reason = "a volatile read, to hold the compiler")]
 
@@ -13,7 +13,7 @@ pub(crate) const PARTS: usize = 2;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Remote {
-    /// Where the peer has the lower and the upper of its window's two parts.
+    /// Addresses at which the peer has the lower and the upper of its window's two parts.
     pub(crate) bases: [u64; PARTS],
     /// The keys of the two parts, as they lie in an entry.
     pub(crate) keys: [Be32; PARTS],
@@ -24,7 +24,7 @@ pub(crate) struct Remote {
 const _: () = assert!(size_of::<Remote>() == 40);
 
 impl Remote {
-    /// A peer whose parts lie at `bases`, under `keys`, and that `vector` leads to.
+    /// Makes a peer whose parts lie at `bases`, under `keys`, and that `vector` leads to.
     pub(crate) fn new(bases: [u64; PARTS], keys: [u32; PARTS], vector: Vector) -> Self {
         Self {
             bases,
@@ -33,8 +33,8 @@ impl Remote {
         }
     }
 
-    /// Peer `number` of the domain, whose parts lie at `bases`, under keys that take the place of the
-    /// address vector; the number takes that of the other keys.
+    /// Makes peer `number` of the domain, whose parts lie at `bases`, under keys that take the
+    /// place of the address vector; the number takes that of the other keys.
     pub(crate) fn with_long_keys(number: u32, bases: [u64; PARTS], keys: [u64; PARTS]) -> Self {
         Self {
             bases,
@@ -43,28 +43,28 @@ impl Remote {
         }
     }
 
-    /// The number of a peer with long keys, among all of the domain.
+    /// Returns the number of a peer with long keys, among all of the domain.
     #[inline(always)]
     pub(crate) fn number(&self) -> u32 {
         self.keys[0].raw()
     }
 
-    /// The keys of [`Remote::with_long_keys`].
+    /// Returns the keys of [`Remote::with_long_keys`].
     #[inline(always)]
     pub(crate) fn long_keys(&self) -> [u64; PARTS] {
         self.vector.words()
     }
 
-    /// As [`Remote::place`], of a peer with long keys.
+    /// Does as [`Remote::place`], for a peer with long keys.
     #[inline(always)]
     pub(crate) fn long_place(&self, offset: usize, split: usize) -> (u64, u64) {
         let (address, _) = self.place(offset, split);
         (address, self.long_keys()[usize::from(offset >= split)])
     }
 
-    /// The address and the key of the byte `offset` bytes behind the base of the own window, whose
-    /// upper part begins `split` bytes behind it: between processes the distance of the parts
-    /// differs.
+    /// Returns the address and the key of the byte `offset` bytes behind the base of the own
+    /// window, whose upper part begins `split` bytes behind it: between processes the distance of
+    /// the parts differs.
     pub(crate) fn place(&self, offset: usize, split: usize) -> (u64, Be32) {
         let part = usize::from(offset >= split);
         let inside = if part == 0 { offset } else { offset - split };
@@ -74,14 +74,14 @@ impl Remote {
         )
     }
 
-    /// The same as an entry has it, by the shortest path: the compiler would have both parts go
-    /// through a table.
+    /// Returns the result of [`Remote::place`] in the form of an entry, by the shortest path: the
+    /// compiler would have both parts go through a table.
     #[inline(always)]
     pub(crate) fn segment(&self, offset: usize, split: &usize) -> Segment {
         self.segment_if(offset < *split, offset, split)
     }
 
-    /// The same where it is known whether it is in the lower part.
+    /// Does as [`Remote::segment`], where it is known whether the byte is in the lower part.
     #[inline(always)]
     pub(crate) fn segment_if(&self, is_lower: bool, offset: usize, split: &usize) -> Segment {
         let [lower, upper] = self.bases;
@@ -100,7 +100,7 @@ impl Remote {
         Segment::under(address, key)
     }
 
-    /// The same peer for a process whose window has the two parts the other way round.
+    /// Returns the same peer for a process whose window has the two parts the other way round.
     #[must_use]
     pub(crate) fn swapped(&self) -> Self {
         let ([lower, upper], [first, second]) = (self.bases, self.keys);
@@ -111,7 +111,8 @@ impl Remote {
         }
     }
 
-    /// The same peer with long keys.
+    /// Returns the same peer with long keys, for a process whose window has the two parts the other
+    /// way round.
     #[must_use]
     pub(crate) fn swapped_long(&self) -> Self {
         let ([lower, upper], [first, second]) = (self.bases, self.long_keys());

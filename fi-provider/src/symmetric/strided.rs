@@ -11,8 +11,8 @@ use crate::symmetric::caller::{Access, Caller, Refused};
 use crate::symmetric::endpoint::Endpoint;
 use fi_shm::order;
 
-/// Writes blocks; the source may be changed when the call returns. No elements are no error,
-/// whatever the addresses.
+/// Writes blocks; the source may be changed when the call returns. No elements are no error, at any
+/// addresses.
 ///
 /// # Safety
 /// As [`Caller::endpoint`]. `source` holds the blocks and is aligned for `T`, as `dest` is; they do
@@ -56,7 +56,7 @@ pub unsafe fn write<C: Caller, T: Copy>(
     }
 }
 
-/// Reads blocks; they are in `dest` when the call returns. No elements are no error, whatever the
+/// Reads blocks; they are in `dest` when the call returns. No elements are no error, at any
 /// addresses.
 ///
 /// # Safety
@@ -150,7 +150,7 @@ impl Endpoint {
     }
 }
 
-/// The same blocks, with numbers of bytes.
+/// Returns the same blocks, with numbers of bytes.
 fn in_bytes<T>(blocks: &Blocks) -> Blocks {
     Blocks {
         dest_stride: blocks.dest_stride.saturating_mul(size_of::<T>()),

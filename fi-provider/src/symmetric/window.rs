@@ -25,19 +25,19 @@ pub struct MemoryRegion {
     pub base: usize,
     /// The length in bytes.
     pub len: usize,
-    /// Where the part begins in the owner's share of the node's memory, in bytes.
+    /// Begin of the part in the owner's share of the node's memory, in bytes.
     pub file_offset: usize,
 }
 
 impl MemoryRegion {
-    /// The addresses of the part.
+    /// Returns the addresses of the part.
     pub fn range(&self) -> Range<usize> {
         self.base..self.base + self.len
     }
 }
 
 impl Window {
-    /// A window that spans `parts`.
+    /// Makes a window that spans `parts`.
     pub fn spanning(parts: Vec<MemoryRegion>) -> Self {
         let base = parts.iter().map(|part| part.base).min().unwrap_or(0);
         let end = parts.iter().map(|part| part.range().end).max().unwrap_or(0);
@@ -48,27 +48,28 @@ impl Window {
         }
     }
 
-    /// The first address in this process.
+    /// Returns the first address in this process.
     pub fn base(&self) -> usize {
         self.base
     }
 
-    /// The length in bytes, holes included.
+    /// Returns the length in bytes, holes included.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is registered.
+    /// Returns whether nothing is registered.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The registered parts.
+    /// Returns the registered parts.
     pub fn parts(&self) -> &[MemoryRegion] {
         &self.parts
     }
 
-    /// Whether `bytes` bytes at `addr` lie in one part: the exact form of the fast path's range test.
+    /// Returns whether `bytes` bytes at `addr` lie in one part: the exact form of the fast path's
+    /// range test.
     pub fn contains(&self, addr: usize, bytes: usize) -> bool {
         self.parts.iter().any(|part| {
             let offset = addr.wrapping_sub(part.base);

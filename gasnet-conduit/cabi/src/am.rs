@@ -47,7 +47,7 @@ thread_local! {
     static LAST: RefCell<CString> = RefCell::default();
 }
 
-/// The number of an error, whose words are kept for `farreach_am_explain`.
+/// Returns the number of an error, and keeps its words for `farreach_am_explain`.
 #[cold]
 fn fail(error: &Error) -> c_int {
     let text = CString::new(error.to_string()).unwrap_or_default();
@@ -72,7 +72,7 @@ fn ended(result: Result<Ended, Error>) -> c_int {
     }
 }
 
-/// The elements that C names by a pointer and their number.
+/// Returns the elements that C names by a pointer and their number.
 ///
 /// # Safety
 /// `first` leads to `many` elements, or there are none.
@@ -145,7 +145,7 @@ static TYPES: [Datatype; 6] = [
     Datatype::Double,
 ];
 
-/// An operation and a type, by their numbers.
+/// Returns an operation and a type, by their numbers.
 #[inline(always)]
 fn typed(operation: c_int, datatype: c_int) -> Option<(Arithmetic, Datatype)> {
     let operation = OPERATIONS.get(usize::try_from(operation).ok()?)?;
@@ -154,7 +154,7 @@ fn typed(operation: c_int, datatype: c_int) -> Option<(Arithmetic, Datatype)> {
 
 const NOT_TYPED: &str = "there is no such operation or type";
 
-/// An atomic operation as C describes it.
+/// Returns an atomic operation as C describes it.
 #[inline(always)]
 fn atomic(
     operation: c_int,

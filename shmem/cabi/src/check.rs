@@ -6,7 +6,7 @@ use crate::registry::{Family, Naming, Routine, families};
 use crate::types::{TYPES, Type};
 use std::fmt::Write;
 
-/// A program in C99 and, where the compiler speaks it, C11.
+/// Returns a program in C99 and, where the compiler speaks it, C11.
 pub fn c() -> String {
     let mut out = String::from(
         "#include <pshmem.h>\n#include <shmem.h>\n#include <mpp/shmem.h>\n#include <mpp/shmemx.h>\n\n",
@@ -23,7 +23,7 @@ pub fn c() -> String {
     out
 }
 
-/// A program in C++17 that includes the header inside `extern "C"`, as many programs do.
+/// Returns a program in C++17 that includes the header inside `extern "C"`, as many programs do.
 pub fn cxx() -> String {
     let mut out = String::from(
         "#include <type_traits>\n\
@@ -46,9 +46,9 @@ pub fn cxx() -> String {
         .replace("float _Complex", "complexf")
 }
 
-/// Programs that must not compile, one to a line: a generic name with a type that the routine does
-/// not cover, or with too many or too few arguments. All are valid up to that call, and `x` stands
-/// for what makes them so.
+/// Returns programs that must not compile, one to a line: a generic name with a type that the
+/// routine does not cover, or with too many or too few arguments. All are valid up to that call,
+/// and `x` stands for the code that makes them invalid.
 pub fn bad() -> String {
     let mut out = String::new();
     for (declaration, call) in [
@@ -129,7 +129,8 @@ fn print_generics(out: &mut String, assert: impl Fn(&str, &str) -> String) {
     }
 }
 
-/// Functions that pass their own parameters on to the generic name, and to the name with x if it has one.
+/// Prints functions that pass their own parameters on to the generic name, and to the name with x
+/// if it has one.
 fn print_call(
     out: &mut String,
     base: &str,

@@ -20,8 +20,8 @@ pub const MIN_WRKDATA_SIZE: usize = 1;
 
 const _: () = assert!(VENDOR.len() < MAX_NAME_LEN);
 
-/// A constant: its name, what stands for it in C, and whether the deprecated form with a leading
-/// underscore exists too.
+/// A constant: its name, its text in C, and whether the deprecated form with a leading underscore
+/// exists too.
 #[derive(Clone, Debug)]
 pub struct Constant {
     /// The name in C.
@@ -32,7 +32,7 @@ pub struct Constant {
     pub underscored: bool,
 }
 
-/// The constants, in groups: a heading, then what belongs under it.
+/// Returns the constants, in groups: a heading, then the constants below it.
 pub fn groups() -> Vec<(&'static str, Vec<Constant>)> {
     let mut groups = numbers();
     groups.extend(handles());
@@ -40,7 +40,7 @@ pub fn groups() -> Vec<(&'static str, Vec<Constant>)> {
     groups
 }
 
-/// A constant without a second name.
+/// Returns a constant without a second name.
 fn plain(name: &'static str, value: impl ToString) -> Constant {
     Constant {
         name,
@@ -49,7 +49,7 @@ fn plain(name: &'static str, value: impl ToString) -> Constant {
     }
 }
 
-/// A constant with a second name.
+/// Returns a constant with a second name.
 fn both(name: &'static str, value: impl ToString) -> Constant {
     Constant {
         underscored: true,
@@ -57,12 +57,12 @@ fn both(name: &'static str, value: impl ToString) -> Constant {
     }
 }
 
-/// A constant of type long.
+/// Returns a constant of type long.
 fn long(name: &'static str, value: c_long) -> Constant {
     plain(name, format!("{value}L"))
 }
 
-/// The library's version as one number, with which `#if` can compare.
+/// Returns the library's version as one number, with which `#if` can compare.
 fn version_number() -> u32 {
     let number = |text: &str| text.parse::<u32>().expect("cargo gives numbers");
     number(env!("CARGO_PKG_VERSION_MAJOR")) * 10_000
@@ -175,7 +175,7 @@ fn handles() -> Vec<(&'static str, Vec<Constant>)> {
     ]
 }
 
-/// Of the collectives of active sets: all take arrays of one size.
+/// Returns the constants of the collectives of active sets: all take arrays of one size.
 fn work_arrays() -> Vec<(&'static str, Vec<Constant>)> {
     let words = SYNC_SIZE;
     vec![(

@@ -2,22 +2,23 @@
 
 /// Defines the families of a module, and `FAMILIES`, their descriptions.
 ///
-/// First stands what the arguments of most rows mean, with units, and what happens on errors. Then
-/// come the rows:
+/// First stand the meanings of the arguments of most rows, with units, and the behaviour on errors.
+/// Then come the rows:
 /// `/// DOC` `"SECTION"` CALL KIND NAME `(ARGUMENTS) [-> RESULT] = FUNCTION;` where
 ///
-/// - DOC is the contract in a sentence or two. A further line `- argument: meaning` says what an
-///   argument of this row is, a line `Errors: ...` what happens on errors, where that differs from the
-///   module's; a line that begins with `Deprecated since` marks the row;
+/// - DOC is the contract in a sentence or two. A further line `- argument: meaning` gives the
+///   meaning of an argument of this row, a line `Errors: ...` the behaviour on errors, where that
+///   differs from the module's; a line that begins with `Deprecated since` marks the row;
 /// - SECTION is its place in the specification;
 /// - NAME is `once("fence")` for `shmem_fence`, `old("start_pes")` for a name that is not made from
 ///   `shmem_`; `typed(Set, "put")` for `shmem_TYPE_put` over the types of the set, with a generic name;
 ///   `generic(Set, Wide, "test")` the same, with a generic name that covers the types of Wide;
 ///   `plain(Set, "wait")` the same, without a generic name; `sized(Sizes, "put", "_nbi")` for
 ///   `shmem_putSIZE_nbi`. In the arguments `T` stands for the type, or for an element of the size;
-/// - CALL says what the function is passed before the arguments: `ctx` a context and the routine's
-///   name, and then there is a `shmem_ctx_` form too; `main` the default context and the name; `at`
-///   the name; `bare` nothing; `c` says that the routine is written in C and only described here.
+/// - CALL names the values that the function is passed before the arguments: `ctx` a context and
+///   the routine's name, and then there is a `shmem_ctx_` form too; `main` the default context and
+///   the name; `at` the name; `bare` nothing; `c` says that the routine is written in C and only
+///   described here.
 macro_rules! families {
     (
         arguments { $($known:ident: $meaning:literal,)* }
@@ -161,7 +162,7 @@ macro_rules! routine {
 }
 
 /// Defines one exported function, the only place that exports names: its name, the type `T`, its arguments, those that come before
-/// them, its result, the function it calls, and what that is passed first.
+/// them, its result, the function it calls, and the first arguments of that function.
 ///
 /// The function is `pshmem_X`; `shmem_X` is a weak name for it, which a profiling library may define
 /// as well (section 10).

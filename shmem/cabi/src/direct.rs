@@ -44,7 +44,7 @@ macro_rules! one_beyond {
     }};
 }
 
-/// The functions that go on with `shmem_TYPE_p` for peers elsewhere.
+/// Returns the functions that go on with `shmem_TYPE_p` for peers elsewhere.
 fn beyond() -> Beyond {
     let mut all = [core::ptr::null(); TYPES];
     let mut next = 0;

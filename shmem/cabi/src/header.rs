@@ -1,5 +1,5 @@
-//! Prints what lies in `include/`: `shmem.h` with constants, prototypes, C11 generics and C++ overloads,
-//! `shmem_direct.h`, `pshmem.h` and `shmemx.h`.
+//! Prints the headers of `include/`: `shmem.h` with constants, prototypes, C11 generics and C++
+//! overloads, `shmem_direct.h`, `pshmem.h` and `shmemx.h`.
 
 mod cxx;
 mod direct;
@@ -15,7 +15,7 @@ use crate::constants;
 use crate::registry::{Family, GROUPS, Naming, Routine, c_name, families};
 use std::fmt::Write;
 
-/// `shmem.h`.
+/// Returns the text of `shmem.h`.
 pub fn print() -> String {
     let mut out = String::from(OPENING);
     print_constants(&mut out);
@@ -96,7 +96,7 @@ fn print_prototypes(out: &mut String) {
     }
 }
 
-/// A prototype on a line of its own.
+/// Prints a prototype on a line of its own.
 fn print_prototype(out: &mut String, routine: &Routine) {
     let _ = writeln!(out, "{}{};", before(routine), routine.prototype());
 }
@@ -118,10 +118,11 @@ fn before(routine: &Routine) -> String {
     words
 }
 
-/// How wide a comment may be.
+/// The greatest width of a comment.
 const WIDTH: usize = 100;
 
-/// The documentation of a family as a C comment: the contract, the arguments, errors, section.
+/// Returns the documentation of a family as a C comment: the contract, the arguments, errors,
+/// section.
 fn comment(family: &Family) -> String {
     let mut lines = wrap(&family.summary(), "");
     if family.has_ctx {
@@ -164,8 +165,8 @@ fn wrap(text: &str, indent: &str) -> Vec<String> {
     lines
 }
 
-/// The routines whose plain form is a function and whose generic name accepts a context as well
-/// (sections 9.8.3 and 9.8.5).
+/// Returns the routines whose plain form is a function and whose generic name accepts a context as
+/// well (sections 9.8.3 and 9.8.5).
 fn ctx_by_plain_name() -> impl Iterator<Item = (&'static Family, &'static str)> {
     crate::signal::FAMILIES
         .iter()
@@ -175,7 +176,7 @@ fn ctx_by_plain_name() -> impl Iterator<Item = (&'static Family, &'static str)> 
         })
 }
 
-/// The routine of that name, if it is one of its own and not made for each type or size.
+/// Returns the routine of that name, if it is one of its own and not made for each type or size.
 fn function(name: &str) -> Option<Routine> {
     families()
         .filter(|family| matches!(family.naming, Naming::Once(_)))

@@ -33,7 +33,7 @@ operations! {
     Min: farreach_longdouble_min;
 }
 
-/// `shmem_longdouble_p`.
+/// Does the work of `shmem_longdouble_p`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn farreach_longdouble_p(dest: *mut Sixteen, value: *const Sixteen, pe: c_int) {
     const NAME: &str = "shmem_longdouble_p";
@@ -54,7 +54,7 @@ unsafe extern "C" fn farreach_longdouble_p(dest: *mut Sixteen, value: *const Six
     }
 }
 
-/// `shmem_ctx_longdouble_p`.
+/// Does the work of `shmem_ctx_longdouble_p`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn farreach_ctx_longdouble_p(
     ctx: usize,
@@ -81,7 +81,7 @@ unsafe extern "C" fn farreach_ctx_longdouble_p(
     }
 }
 
-/// `shmem_longdouble_g`.
+/// Does the work of `shmem_longdouble_g`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn farreach_longdouble_g(value: *mut Sixteen, source: *const Sixteen, pe: c_int) {
     const NAME: &str = "shmem_longdouble_g";
@@ -103,7 +103,7 @@ unsafe extern "C" fn farreach_longdouble_g(value: *mut Sixteen, source: *const S
     }
 }
 
-/// `shmem_ctx_longdouble_g`.
+/// Does the work of `shmem_ctx_longdouble_g`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn farreach_ctx_longdouble_g(
     ctx: usize,

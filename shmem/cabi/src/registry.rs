@@ -2,14 +2,14 @@
 
 use crate::types::{Set, Sizes, Type};
 
-/// How the routines of a family are named.
+/// The way in which the routines of a family are named.
 #[derive(Clone, Copy, Debug)]
 pub enum Naming {
     /// One routine, after `shmem_` or `shmem_ctx_`: `fence`.
     Once(&'static str),
     /// One routine with a name of its own: `start_pes`.
     Old(&'static str),
-    /// One for each size: what stands before and after it, `put` and `_nbi`.
+    /// One for each size: the parts of the name before and after it, `put` and `_nbi`.
     Sized(Sizes, &'static str, &'static str),
     /// One for each type: `int_put`.
     Typed {
@@ -25,7 +25,7 @@ pub enum Naming {
 /// A row of a family table.
 #[derive(Debug)]
 pub struct Family {
-    /// The contract and what is special about this row, as the lines of its documentation.
+    /// The contract and the peculiarities of this row, as the lines of its documentation.
     pub docs: &'static [&'static str],
     /// Meanings of the arguments of the module's rows, unless the row says otherwise.
     pub known: &'static [(&'static str, &'static str)],
@@ -35,7 +35,7 @@ pub struct Family {
     pub section: &'static str,
     /// Whether each routine has a `shmem_ctx_` form.
     pub has_ctx: bool,
-    /// How its routines are named.
+    /// The way in which its routines are named.
     pub naming: Naming,
     /// Names and Rust types of the arguments, without the context.
     pub arguments: &'static [(&'static str, &'static str)],
@@ -125,18 +125,19 @@ pub const GROUPS: &[Group] = &[
     },
 ];
 
-/// All families.
+/// Returns all families.
 pub fn families() -> impl Iterator<Item = &'static Family> {
     GROUPS.iter().flat_map(|group| group.families)
 }
 
-/// The names of the standard's routines.
+/// Returns the names of the standard's routines.
 pub fn names() -> impl Iterator<Item = String> {
     families().flat_map(Family::routines).map(|r| r.name)
 }
 
-/// The names that the library exports, sorted: those of the routines, and each with a `p` before it, for
-/// profiling libraries (section 10); and those that are for the library's own headers.
+/// Returns the names that the library exports, sorted: those of the routines, and each with a `p`
+/// before it, for profiling libraries (section 10); and those that are for the library's own
+/// headers.
 pub fn symbols() -> Vec<String> {
     let mut names: Vec<String> = names()
         .flat_map(|name| [format!("p{name}"), name])
@@ -146,13 +147,13 @@ pub fn symbols() -> Vec<String> {
     names
 }
 
-/// The names that are for the library's own headers.
+/// Returns the names that are for the library's own headers.
 pub fn own() -> impl Iterator<Item = &'static str> {
     crate::direct::SYMBOLS.into_iter()
 }
 
 impl Family {
-    /// The routines of the family, the plain ones first.
+    /// Returns the routines of the family, the plain ones first.
     pub fn routines(&self) -> Vec<Routine> {
         let forms: &[bool] = if self.has_ctx {
             &[false, true]
@@ -179,7 +180,7 @@ impl Family {
             .collect()
     }
 
-    /// The routine of a typed family for `t`.
+    /// Returns the routine of a typed family for `t`.
     ///
     /// # Panics
     /// When the family is not named by type.
@@ -204,7 +205,7 @@ impl Family {
         }
     }
 
-    /// The generic name without `shmem_`, and the types that it covers, if there is one.
+    /// Returns the generic name without `shmem_`, and the types that it covers, if there is one.
     pub fn generic(&self) -> Option<(&'static str, Set)> {
         match self.naming {
             Naming::Typed {
@@ -216,7 +217,7 @@ impl Family {
         }
     }
 
-    /// The contract: a sentence or two.
+    /// Returns the contract: a sentence or two.
     pub fn summary(&self) -> String {
         let is_contract = |line: &&str| {
             !["- ", "Errors: ", DEPRECATED]
@@ -245,7 +246,8 @@ impl Family {
         own.unwrap_or(self.errors)
     }
 
-    /// Since when the routines are deprecated, and what replaces them; none if they are not.
+    /// Returns the line that says since when the routines are deprecated, and by which they are
+    /// replaced; none if they are not.
     pub fn deprecated(&self) -> Option<&'static str> {
         self.lines().find(|line| line.starts_with(DEPRECATED))
     }
@@ -258,7 +260,7 @@ impl Family {
 const DEPRECATED: &str = "Deprecated since ";
 
 impl Routine {
-    /// The arguments as a C parameter list.
+    /// Returns the arguments as a C parameter list.
     pub fn parameters(&self) -> String {
         if self.arguments.is_empty() {
             return "void".to_owned();
@@ -271,7 +273,7 @@ impl Routine {
             .join(", ")
     }
 
-    /// The prototype, without the semicolon.
+    /// Returns the prototype, without the semicolon.
     pub fn prototype(&self) -> String {
         format!(
             "{}({})",
@@ -281,7 +283,7 @@ impl Routine {
     }
 }
 
-/// `name` declared to be of the C type `c`. Further arguments of any type have no name.
+/// Returns `name` declared to be of the C type `c`. Further arguments of any type have no name.
 pub fn declare(c: &str, name: &str) -> String {
     if c == MORE {
         return c.to_owned();
@@ -290,7 +292,7 @@ pub fn declare(c: &str, name: &str) -> String {
     format!("{c}{space}{name}")
 }
 
-/// The name of an argument as the specification has it, and messages too.
+/// Returns the name of an argument as the specification has it, and messages too.
 pub fn c_name(rust: &str) -> &str {
     match rust {
         "pe_root" => "PE_root",
@@ -303,10 +305,10 @@ pub fn c_name(rust: &str) -> &str {
     }
 }
 
-/// How C spells further arguments of any type.
+/// C's spelling of further arguments of any type.
 const MORE: &str = "...";
 
-/// The C spelling of the Rust type of an argument or a result; `element` stands for `T`.
+/// Returns the C spelling of the Rust type of an argument or a result; `element` stands for `T`.
 ///
 /// # Panics
 /// When a row uses a type that this does not know: the generator stops there.

@@ -58,18 +58,18 @@ pub struct Type {
 }
 
 impl Type {
-    /// Whether routines of `set` exist for this type.
+    /// Returns whether routines of `set` exist for this type.
     pub fn is_in(&self, set: Set) -> bool {
         self.columns[set as usize]
     }
 
-    /// The types of `set`, in the order of the specification.
+    /// Returns the types of `set`, in the order of the specification.
     pub fn all_in(set: Set) -> impl Iterator<Item = &'static Type> {
         TYPES.iter().filter(move |t| t.is_in(set))
     }
 
-    /// The types of `set` that are distinct to a C compiler; of several names for one type the
-    /// first.
+    /// Returns the types of `set` that are distinct to a C compiler; of several names for one type
+    /// the first.
     pub fn distinct_in(set: Set) -> Vec<&'static Type> {
         let mut kept: Vec<&Type> = Vec::new();
         for t in Self::all_in(set) {
@@ -168,7 +168,7 @@ pub(crate) use {if_in, is_marked, type_rows, types};
 /// The table, for printing.
 pub const TYPES: &[Type] = types!(TABLE);
 
-/// Which element sizes a family covers.
+/// The element sizes that a family covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sizes {
@@ -183,7 +183,7 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// The sizes as they stand in names.
+    /// Returns the sizes as they stand in names.
     pub fn names(self) -> &'static [&'static str] {
         match self {
             Self::All => &["8", "16", "32", "64", "128", "mem"],
@@ -194,8 +194,9 @@ impl Sizes {
     }
 }
 
-/// The same, with the types that stand for the sizes: `sizes!(SIZES => macro! {tokens})` calls `macro!`
-/// with the tokens, the size in the name and the Rust type.
+/// Does the same as `types!`, with the types that stand for the sizes:
+/// `sizes!(SIZES => macro! {tokens})` calls `macro!` with the tokens, the size in the name and the
+/// Rust type.
 macro_rules! sizes {
     (All => $then:ident! $with:tt) => {
         $crate::types::sizes! { Bits => $then! $with }

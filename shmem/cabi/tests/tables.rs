@@ -4,7 +4,7 @@ use shmem_cabi::registry::{self, Family, GROUPS, families, symbols};
 use shmem_cabi::types::{Set, Type};
 use std::collections::BTreeSet;
 
-/// How many routines are current that are picked, and how many are deprecated.
+/// Returns the number of picked routines that are current, and of those that are deprecated.
 fn counts(pick: impl Fn(&Family, &str) -> bool) -> (usize, usize) {
     let count = |deprecated: bool| {
         let families = families().filter(|family| family.deprecated().is_some() == deprecated);
@@ -56,7 +56,7 @@ fn each_built_in_type_is_distinct_once() {
     }
 }
 
-/// The groups as the specification has them: current and deprecated routines.
+/// Compares the groups with those of the specification: current and deprecated routines.
 #[test]
 fn families_have_as_many_routines_as_in_the_specification() {
     let section = |section: &'static str| {

@@ -93,7 +93,7 @@ fn speak(launcher: &mut Bootstrap, name: &str, value: &str) -> Result<(), Error>
     }
 }
 
-/// Each PE publishes bytes of its own, of another length each, and checks everybody's.
+/// Publishes bytes of each PE's own, of another length each, and checks everybody's.
 fn exchange(launcher: &mut Bootstrap) -> Result<(), Error> {
     let bytes = |rank: usize| vec![u8::try_from(rank % 251).unwrap_or(0); 500 * rank];
     launcher.put(

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use crate::installation::Installation;
 
-/// Which compiler to stand for.
+/// The compiler to stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// oshcc: `$OSHCC_CC`, or `cc`.
@@ -182,7 +182,7 @@ fn take_show(mut arguments: Vec<OsString>) -> (Option<Show>, Vec<OsString>) {
     (show, arguments)
 }
 
-/// The compiler's whole command.
+/// Returns the compiler's whole command.
 fn command(compiler: &OsStr, place: &Installation, arguments: Vec<OsString>) -> Vec<OsString> {
     // The variable may hold a wrapper and options: `ccache gcc -m64`.
     let mut words: Vec<OsString> = compiler
@@ -237,7 +237,8 @@ fn link_flags(place: &Installation, arguments: &[OsString]) -> Vec<OsString> {
     flags
 }
 
-/// Whether the compiler will link: it has something to work on and was not told to stop before.
+/// Returns whether the compiler will link: it has something to work on and was not told to stop
+/// before.
 fn links(arguments: &[OsString]) -> bool {
     let mut input = false;
     let mut rest = arguments.iter();
@@ -260,7 +261,7 @@ fn glue(option: &str, path: &Path) -> OsString {
     word
 }
 
-/// A word as a shell reads it back.
+/// Returns a word as a shell reads it back.
 fn quote(word: &OsStr) -> String {
     let text = word.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+/.,:@%".contains(c);

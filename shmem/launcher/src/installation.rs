@@ -1,4 +1,4 @@
-//! Where the tools' installation lies: `bin`, `include` and `lib` in one folder.
+//! The place of the tools' installation: `bin`, `include` and `lib` in one folder.
 
 use std::path::{Path, PathBuf};
 
@@ -24,23 +24,24 @@ impl Installation {
         Installation { bin, prefix }
     }
 
-    /// The folder of the headers.
+    /// Returns the folder of the headers.
     pub(crate) fn include(&self) -> PathBuf {
         self.prefix.join("include")
     }
 
-    /// The folder of the libraries.
+    /// Returns the folder of the libraries.
     pub(crate) fn lib(&self) -> PathBuf {
         self.prefix.join("lib")
     }
 
-    /// The folder that holds libshmem.so for the loader and nothing else: in LD_LIBRARY_PATH it
-    /// shadows no library of the system's, as [`Self::lib`] may where it is shared with others.
+    /// Returns the folder that holds libshmem.so for the loader and nothing else: in
+    /// LD_LIBRARY_PATH it shadows no library of the system's, as [`Self::lib`] may where it is
+    /// shared with others.
     pub(crate) fn run_time(&self) -> PathBuf {
         self.lib().join("farreach")
     }
 
-    /// A tool beside this one.
+    /// Returns a tool beside this one.
     pub(crate) fn tool(&self, name: &str) -> PathBuf {
         self.bin.join(name)
     }

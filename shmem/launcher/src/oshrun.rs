@@ -56,7 +56,7 @@ impl Failure {
         }
     }
 
-    /// A failure that needs no words.
+    /// Makes a failure that needs no words.
     fn silent(status: i32) -> Self {
         Failure::new(status, "")
     }

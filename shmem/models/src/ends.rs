@@ -20,7 +20,7 @@ struct Library {
 }
 
 impl Library {
-    /// Initialised by the main thread, which has the `World`.
+    /// Makes a library, initialised by the main thread, which has the `World`.
     fn new() -> Arc<Self> {
         let library = Arc::new(Self::default());
         assert!(library.enter(MAIN));
@@ -33,7 +33,7 @@ impl Library {
         self.state.is_of(thread) || self.state.change_hands(thread)
     }
 
-    /// The end of the program on the main thread.
+    /// Ends the program on the main thread.
     fn end(&self) -> Result<(), Refusal> {
         let end = self.state.end(MAIN);
         if end.is_ok() {
@@ -55,7 +55,7 @@ impl Ends {
         }
     }
 
-    /// Whether just these have been seen.
+    /// Asserts that just these have been seen.
     fn are(&self, expected: &[Result<(), Refusal>]) {
         let ends = self.0.lock().unwrap();
         assert!(

@@ -1,10 +1,10 @@
-//! The barrier among nodes: what each PE does in it, whatever the words are carried by.
+//! The barrier among nodes: each PE's part of it, by any carrier of the words.
 //!
 //! The PEs of a node meet, their leader meets the other leaders by dissemination (Hensgen, Finkel, Manber 1988), and
 //! the PEs of the node meet again. The numbers of barriers only grow, so that nothing is reset
 //! between two; they are of 64 bits, and none of them wraps.
 
-/// One PE's part of barrier `epoch` of all PEs.
+/// Does one PE's part of barrier `epoch` of all PEs.
 ///
 /// `meet(idle, e)` is barrier `e` of this node's PEs, which takes place twice in each of all PEs;
 /// `meet_leaders(idle)` is called by the leader between the two.
@@ -23,8 +23,8 @@ pub(super) fn across<I>(
     meet(idle, second);
 }
 
-/// The leader of node `me` meets those of all `nodes`: `step(r, n)` tells node `n` in round `r`, and returns when
-/// this node was told in round `r`.
+/// Lets the leader of node `me` meet those of all `nodes`: `step(r, n)` tells node `n` in round
+/// `r`, and returns when this node was told in round `r`.
 ///
 /// # Errors
 /// That of the first step that fails.
@@ -48,7 +48,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{Duration, Instant};
 
-    /// A node of the model: what its PEs share, and its leader's mailbox.
+    /// A node of the model: the memory that its PEs share, and its leader's mailbox.
     #[derive(Default)]
     struct ModelNode {
         pes: u32,
@@ -61,7 +61,7 @@ mod tests {
         bursts: 3,
     };
 
-    /// A job of the model, and what went wrong in it.
+    /// A job of the model, and the mistakes in it.
     struct Model {
         nodes: Vec<ModelNode>,
         /// The number of times that each PE has come to the barrier.
@@ -115,7 +115,8 @@ mod tests {
         }
     }
 
-    /// Runs a job with so many PEs on each node through `count` barriers behind number `first`; returns what went wrong.
+    /// Runs a job with so many PEs on each node through `count` barriers behind number `first`;
+    /// returns the mistakes.
     fn run_job(pes_on: &[u32], first: u64, count: u64) -> Vec<String> {
         let node = |&pes: &u32| ModelNode {
             pes,
@@ -180,7 +181,8 @@ mod tests {
             prop_assert_eq!(run_job(&pes_on, 0, 20), Vec::<String>::new());
         }
 
-        /// Everybody is told by everybody, through others: what dissemination is for, without any timing.
+        /// Checks that everybody is told by everybody, through others. That is the purpose of
+        /// dissemination, without any timing.
         #[test]
         fn word_of_every_node_comes_to_every_node(nodes in 1_usize..200) {
             let mut heard: Vec<Vec<bool>> = (0..nodes).map(|me| (0..nodes).map(|other| other == me).collect()).collect();

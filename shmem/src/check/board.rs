@@ -35,7 +35,7 @@ pub(super) struct Seat {
     text: [AtomicU8; TEXT],
 }
 
-/// How far a call is.
+/// The phase of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// There is none.
@@ -77,7 +77,7 @@ impl Seat {
         });
     }
 
-    /// Writes what has changed of a call. The seat is this thread's.
+    /// Writes the changes of a call. The seat is this thread's.
     pub(super) fn rewrite(&self, mark: Mark) {
         self.change(|| self.put(mark));
     }
@@ -97,10 +97,12 @@ impl Seat {
         let version = self.version.load(Ordering::Relaxed);
         self.version
             .store(version.wrapping_add(1), Ordering::Relaxed);
-        // ORDERING: pairs with the fence in `read`: who sees one of the writes sees the odd version.
+        // ORDERING: pairs with the fence in `read`: a thread that sees one of the writes sees the
+        // odd version.
         fence(Ordering::Release);
         write();
-        // ORDERING: pairs with the acquire load in `read`: who sees this version sees the writes.
+        // ORDERING: pairs with the acquire load in `read`: a thread that sees this version sees the
+        // writes.
         self.version
             .store(version.wrapping_add(2), Ordering::Release);
     }
@@ -125,7 +127,7 @@ impl Seat {
         None
     }
 
-    /// The call in the seat; `None` where there is none.
+    /// Returns the call in the seat; `None` where there is none.
     pub(super) fn mark(&self) -> Option<Mark> {
         let (version, mark) = self.read(|| Mark {
             version: 0,
@@ -143,7 +145,7 @@ impl Seat {
         (mark.phase != Phase::Nobody).then_some(Mark { version, ..mark })
     }
 
-    /// The description of the call in the seat.
+    /// Returns the description of the call in the seat.
     pub(super) fn text(&self) -> String {
         let bytes = self.read(|| {
             let bytes = self.text.iter().map(|byte| byte.load(Ordering::Relaxed));
@@ -158,7 +160,7 @@ impl Seat {
 mod tests {
     use super::*;
 
-    /// A seat as it is in the node's memory, behind `changes` changes.
+    /// Returns a seat as it is in the node's memory, behind `changes` changes.
     fn seat(changes: u32) -> Seat {
         Seat {
             version: AtomicU32::new(changes.wrapping_mul(2)),

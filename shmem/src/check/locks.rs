@@ -1,4 +1,4 @@
-//! Which locks this PE holds (OpenSHMEM 1.6, section 9.14).
+//! The locks that this PE holds (OpenSHMEM 1.6, section 9.14).
 
 use super::place::{fail, place_of};
 use crate::job;
@@ -15,7 +15,7 @@ fn held() -> MutexGuard<'static, Vec<u64>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Before a routine that sets the lock at `lock`: ends the job when this PE holds it already.
+/// Ends the job when this PE holds the lock at `lock` already, before a routine that sets it.
 pub(super) fn sets(at: Routine, lock: usize) {
     if place_of(lock).is_some_and(|place| held().contains(&place)) {
         fail(
@@ -28,7 +28,7 @@ pub(super) fn sets(at: Routine, lock: usize) {
     }
 }
 
-/// Behind a routine that has set the lock at `lock`.
+/// Notes that this PE holds the lock at `lock`, behind a routine that has set it.
 pub(super) fn took(lock: usize) {
     if let Some(place) = place_of(lock) {
         let mut held = held();
@@ -37,7 +37,7 @@ pub(super) fn took(lock: usize) {
     }
 }
 
-/// Before a routine that clears the lock at `lock`: ends the job unless this PE holds it.
+/// Ends the job unless this PE holds the lock at `lock`, before a routine that clears it.
 pub(super) fn clears(at: Routine, lock: usize) {
     let (Some(place), Some(node)) = (place_of(lock), job::node()) else {
         return;
@@ -63,7 +63,7 @@ pub(super) fn clears(at: Routine, lock: usize) {
     }
 }
 
-/// Lets the other PEs of the node see what this one holds.
+/// Lets the other PEs of the node see the locks that this one holds.
 fn show(held: &[u64]) {
     if let Some(node) = job::node() {
         let places = held.iter().map(|place| place + 1);
@@ -80,7 +80,7 @@ fn show(held: &[u64]) {
     }
 }
 
-/// The PE of this node that holds the lock at `place`.
+/// Returns the PE of this node that holds the lock at `place`.
 fn holder(node: &Node, place: u64) -> Option<PeerIndex> {
     let rank = node.ranks().find(|&rank| {
         let locks = &node.slot(rank).board.locks;

@@ -1,11 +1,11 @@
-//! Before a collective begins, its PEs show each other what they call, and compare.
+//! Before a collective begins, its PEs show each other their calls, and compare.
 //!
 //! A PE writes its call on its board and waits until all others of the group, those of its own node, have done so for
 //! the same collective of that group. Then it says that it has compared, and leaves when all others have said so or have
 //! left: no call disappears from a board before all have seen it.
 //!
-//! Where the others never come because they are in collectives of other groups, each waiting for another, the PEs find
-//! that from the boards too: who waits for whom is a circle.
+//! Where the others never come because they are in collectives of other groups, each waiting for
+//! another, the PEs find that from the boards too: the waits form a circle.
 
 use super::board::{Mark, Phase, SEATS, Seat};
 use super::place::fail;
@@ -21,10 +21,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a PE waits for others before it asks what they do.
+/// Time that a PE waits for others before it looks at their calls.
 const PATIENCE: Duration = Duration::from_millis(30);
 
-/// How long a PE leaves it to one with a lower number to say that the calls do not match.
+/// Time for which a PE leaves it to one with a lower number to say that the calls do not match.
 const POLITENESS: Duration = Duration::from_millis(300);
 
 /// SHMEM_THREAD_MULTIPLE.
@@ -79,18 +79,19 @@ pub(super) fn meet(call: &Call) {
     .hold();
 }
 
-/// Whether no other thread of this process calls the library while this one is in it.
+/// Returns whether no other thread of this process calls the library while this one is in it.
 fn is_alone() -> bool {
     job::session().is_some_and(|session| session.thread_level < MULTIPLE) || threads() == Some(1)
 }
 
-/// Which seats of the own board are taken.
+/// The seats of the own board that are taken.
 static TAKEN: [AtomicBool; SEATS] = [const { AtomicBool::new(false) }; SEATS];
 
-/// A seat of the own board.
+/// Takes a seat of the own board.
 fn take_seat() -> usize {
     loop {
-        // ORDERING: acquires what the thread that had the seat wrote there last; released when a meeting ends.
+        // ORDERING: acquires the last writes there of the thread that had the seat; released when a
+        // meeting ends.
         let free = |seat: &AtomicBool| !seat.swap(true, Ordering::Acquire);
         if let Some(index) = TAKEN.iter().position(free) {
             return index;
@@ -143,7 +144,7 @@ impl Meeting<'_> {
         &self.node.own().board.seats[self.seat]
     }
 
-    /// The call of the PE with rank `rank` in this collective, and its seat.
+    /// Returns the call of the PE with rank `rank` in this collective, and its seat.
     fn find(&self, rank: Rank) -> Option<(usize, Mark)> {
         let marks = self.marks(rank);
         marks
@@ -151,7 +152,7 @@ impl Meeting<'_> {
             .find(|(_, mark)| (mark.team, mark.number) == (self.mark.team, self.mark.number))
     }
 
-    /// All calls of the PE with rank `rank`, and their seats.
+    /// Returns all calls of the PE with rank `rank`, and their seats.
     fn marks(&self, rank: Rank) -> Vec<(usize, Mark)> {
         let seats = self.node.slot(rank).board.seats.iter().enumerate();
         seats
@@ -229,7 +230,7 @@ impl Meeting<'_> {
         }
     }
 
-    /// The one call that the PE with rank `rank` waits in, and the PE that it waits for.
+    /// Returns the one call that the PE with rank `rank` waits in, and the PE that it waits for.
     fn waiting(&self, rank: Rank) -> Option<(Waiting, PeerIndex)> {
         let marks = self.marks(rank);
         let [(seat, mark)] = marks[..] else {
@@ -244,7 +245,8 @@ impl Meeting<'_> {
         Some((waiting, mark.waits_for?)).filter(|_| waits)
     }
 
-    /// From this PE to one that it waits for, and on, and back to this PE. It was so at one time if it is found twice.
+    /// Returns the circle of waits from this PE to one that it waits for, and on, and back to this
+    /// PE. It was so at one time if it is found twice.
     fn circle(&self) -> Option<Vec<Waiting>> {
         let mut circle: Vec<Waiting> = Vec::new();
         let mut rank = self.node.places.rank();

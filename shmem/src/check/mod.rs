@@ -28,12 +28,12 @@ use place::{describe_place, fail, place_of};
 use std::ffi::c_int;
 use std::fmt::Arguments;
 
-/// The questions, for those who are in a call of the library.
+/// The questions, for threads that are in a call of the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Checks(());
 
 impl Checks {
-    /// The questions.
+    /// Makes the questions.
     ///
     /// # Safety
     /// Where they are asked, the calling thread is in a call of one of the library's routines, or
@@ -43,7 +43,7 @@ impl Checks {
     }
 }
 
-/// Passes the questions on to those who answer them.
+/// Passes the questions on to the functions that answer them.
 macro_rules! questions {
     ($($(#[doc = $doc:literal])* fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? = $f:path;)*) => {
         impl Checks {
@@ -58,31 +58,31 @@ macro_rules! questions {
 questions! {
     /// Names the fault of a call of routine `at`, and ends the job.
     fn fail(at: Routine, what: Arguments<'_>) -> ! = fail;
-    /// Whether the library is initialised: where it is not, the routines say so themselves.
+    /// Returns whether the library is initialised: where it is not, the routines say so themselves.
     fn is_running() -> bool = is_running;
-    /// The number of this PE.
+    /// Returns the number of this PE.
     fn my_pe() -> u32 = my_pe;
-    /// The number of PEs of the job.
+    /// Returns the number of PEs of the job.
     fn pes() -> u32 = job::size;
     /// Ends the job unless `handle` is a context that was not destroyed, or SHMEM_CTX_INVALID.
     fn live(at: Routine, handle: usize) = created::require_context;
-    /// The number in the job of the PE that the context with the handle `handle` calls `pe`; no
-    /// handle is the default one's. `None` where there is no such PE. Is asked behind
+    /// Returns the number in the job of the PE that the context with the handle `handle` calls
+    /// `pe`; no handle is the default one's. `None` where there is no such PE. Is asked behind
     /// [`Checks::live`].
     fn owner(handle: Option<usize>, pe: c_int) -> Option<u32> = owner;
-    /// The place of the object at `addr` in symmetric memory: the same number on every PE, and the
-    /// same for no other place. `None` where the address is not symmetric.
+    /// Returns the place of the object at `addr` in symmetric memory: the same number on every PE,
+    /// and the same for no other place. `None` where the address is not symmetric.
     fn place_of(addr: usize) -> Option<u64> = place_of;
-    /// The place of the object at `addr` in words that are the same on every PE.
+    /// Returns the place of the object at `addr` in words that are the same on every PE.
     fn describe_place(addr: usize) -> String = describe_place;
-    /// The number of PEs of a group; `None` where there is no such group.
+    /// Returns the number of PEs of a group; `None` where there is no such group.
     fn size(group: Group) -> Option<usize> = Group::size;
-    /// The group in words.
+    /// Returns the group in words.
     fn describe_group(group: Group) -> String = Group::describe;
     /// Waits until every PE of the group that is on this node is in the same collective; ends the
     /// job when one is in another.
     fn meet(call: &Call) = meeting::meet;
-    /// Behind a collective of team `parent` that has made team `handle`: gives it a name.
+    /// Gives team `handle` a name, behind a collective of team `parent` that has made it.
     fn made(parent: usize, handle: usize) = teams::made;
     /// Ends the job unless the object is symmetric: static data, or a part of one block of the heap
     /// that is in use. An object of 0 bytes may be anywhere.
@@ -96,25 +96,25 @@ questions! {
     /// Ends the job when two objects of a call share memory; where `in_place`, they may be the
     /// same.
     fn disjoint(at: Routine, one: &Object, other: &Object, in_place: bool) = objects::disjoint;
-    /// Before a routine that sets the lock at `lock`: ends the job when this PE holds it already.
+    /// Ends the job when this PE holds the lock at `lock` already, before a routine that sets it.
     fn sets(at: Routine, lock: usize) = locks::sets;
-    /// Behind a routine that has set the lock at `lock`.
+    /// Notes that this PE holds the lock at `lock`, behind a routine that has set it.
     fn took(lock: usize) = locks::took;
-    /// Before a routine that clears the lock at `lock`: ends the job unless this PE holds it.
+    /// Ends the job unless this PE holds the lock at `lock`, before a routine that clears it.
     fn clears(at: Routine, lock: usize) = locks::clears;
 }
 
-/// Whether the library is initialised.
+/// Returns whether the library is initialised.
 fn is_running() -> bool {
     job::session().is_some()
 }
 
-/// The number of this PE.
+/// Returns the number of this PE.
 fn my_pe() -> u32 {
     job::node().map_or(0, |node| node.pe())
 }
 
-/// The number in the job of the PE that a context calls `pe`.
+/// Returns the number in the job of the PE that a context calls `pe`.
 fn owner(handle: Option<usize>, pe: c_int) -> Option<u32> {
     let of_job = u32::try_from(pe).ok();
     match handle {

@@ -1,4 +1,5 @@
-//! Where the objects of a call lie: in symmetric memory, in blocks that are in use, apart from each other.
+//! The places of the objects of a call: in symmetric memory, in blocks that are in use, apart from
+//! each other.
 
 use super::place::fail;
 use crate::heap::Stretch;
@@ -39,7 +40,7 @@ impl Object {
         self.addr.saturating_add(self.bytes)
     }
 
-    /// Whose memory it is really in, and at which address of the caller's object.
+    /// Returns the PE in whose memory it really is, and its address in the caller's object.
     fn physical(&self) -> Option<(PeerIndex, usize)> {
         if self.pe.is_some() {
             return Some((self.owner?, self.addr));

@@ -8,13 +8,13 @@ use std::fmt::Arguments;
 /// The place of the first byte of the heap, far behind the end of any static data.
 const HEAP: u64 = 1 << 62;
 
-/// Says what is wrong with a call of routine `at`, and ends the job.
+/// Names the mistake in a call of routine `at`, and ends the job.
 #[cold]
 pub(super) fn fail(at: Routine, what: Arguments<'_>) -> ! {
     message::fatal(format_args!("{at}: {what}"))
 }
 
-/// The place of the object at `addr` in symmetric memory.
+/// Returns the place of the object at `addr` in symmetric memory.
 pub(super) fn place_of(addr: usize) -> Option<u64> {
     let [statics, heap] = job::symmetric_ranges()?;
     if statics.contains(&addr) {
@@ -25,7 +25,7 @@ pub(super) fn place_of(addr: usize) -> Option<u64> {
     }
 }
 
-/// The place of the object at `addr` in words.
+/// Returns the place of the object at `addr` in words.
 pub(super) fn describe_place(addr: usize) -> String {
     match place_of(addr) {
         Some(place) if place >= HEAP => format!("at {:#x} of the heap", place - HEAP),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Those who take part in a collective.
+/// The PEs that take part in a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
     /// The team with this handle.
@@ -23,7 +23,7 @@ pub enum Group {
         log_stride: u32,
         /// The number of PEs.
         size: u32,
-        /// Where the pSync array is in symmetric memory.
+        /// Place of the pSync array in symmetric memory.
         sync: u64,
     },
 }
@@ -37,7 +37,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A number for a value, the same on every PE.
+/// Returns a number for a value, the same on every PE.
 pub(super) fn fingerprint(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -48,7 +48,7 @@ impl Group {
     /// The team of all PEs.
     pub const ALL: Self = Self::Team(team::WORLD);
 
-    /// The PEs that take part, in their order; `None` where there is no such group.
+    /// Returns the PEs that take part, in their order; `None` where there is no such group.
     pub(super) fn members(self) -> Option<Vec<PeerIndex>> {
         match self {
             Self::Team(handle) => Some(table::get(handle)?.pes().to_vec()),
@@ -63,12 +63,12 @@ impl Group {
         }
     }
 
-    /// The number of PEs that take part; `None` where there is no such group.
+    /// Returns the number of PEs that take part; `None` where there is no such group.
     pub(super) fn size(self) -> Option<usize> {
         Some(self.members()?.len())
     }
 
-    /// The name that all members have for it; `None` where there is no such team.
+    /// Returns the name that all members have for it; `None` where there is no such team.
     pub(super) fn name(self) -> Option<u64> {
         match self {
             Self::Team(team::WORLD | team::SHARED) | Self::Active { .. } => {
@@ -79,7 +79,7 @@ impl Group {
     }
 }
 
-/// The number of the next collective of the group called `name`.
+/// Returns the number of the next collective of the group called `name`.
 pub(super) fn next_number(name: u64) -> u64 {
     let mut numbers = lock(&NUMBERS);
     let number = numbers.entry(name).or_default();
@@ -87,7 +87,7 @@ pub(super) fn next_number(name: u64) -> u64 {
     *number
 }
 
-/// Behind a collective of team `parent` that has made team `handle`: gives it a name.
+/// Gives team `handle` a name, behind a collective of team `parent` that has made it.
 pub(super) fn made(parent: usize, handle: usize) {
     let Some(parent) = Group::Team(parent).name() else {
         return;
@@ -99,7 +99,7 @@ pub(super) fn made(parent: usize, handle: usize) {
 }
 
 impl Group {
-    /// Names those who take part, for messages.
+    /// Names the PEs that take part, for messages.
     pub(super) fn describe(self) -> String {
         /// The most PEs that are listed.
         const MOST: usize = 8;

@@ -2,8 +2,9 @@
 //! by their pSync.
 //!
 //! Of pSync the first `tree::CHILDREN` words are written by PEs that arrive, the next one by the PE that releases this one,
-//! and the one behind holds the count of a collect. All are what they were when the routine returns. pWrk is not needed.
-//! A set that is all PEs uses what the world team has, and not its pSync, unless threads of a PE may do so at a time.
+//! and the one behind holds the count of a collect. All have their old values when the routine
+//! returns. pWrk is not needed. A set that is all PEs uses the means of the world team, and not its
+//! pSync, unless threads of a PE may do so at a time.
 //!
 //! The routines take the arguments of those in C: the set is `pe_start`, `log_pe_stride` and `pe_size`.
 
@@ -48,8 +49,8 @@ const _: () = assert!(COUNT < SYNC_SIZE);
 /// Whether several threads of any PE may be in collectives of all PEs at a time.
 static THREADS: AtomicBool = AtomicBool::new(false);
 
-/// Finds out what all PEs have to know of each other's thread levels, in an initialisation that gives this one
-/// `thread_level`, behind its barrier. Collective.
+/// Finds out the facts about thread levels that all PEs have to know, in an initialisation that
+/// gives this one `thread_level`, behind its barrier. Collective.
 ///
 /// On one node the slots in the control memory tell it: a collective would touch each peer's
 /// workspace, which takes a page of the kernel's tables for each.
@@ -80,7 +81,7 @@ struct Set {
     words: *mut u64,
 }
 
-/// Those who take part in a collective.
+/// The PEs that take part in a collective.
 enum Who {
     /// All PEs, by the means of the world team.
     All(&'static Team),
@@ -98,7 +99,8 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// The first PE, the stride and the length; ends the job where the job does not have such a set.
+    /// Returns the first PE, the stride and the length; ends the job where the job does not have
+    /// such a set.
     fn check(self, pes: u32) -> (PeerIndex, u64, usize) {
         let Self {
             at,
@@ -175,7 +177,7 @@ impl Arguments {
     }
 }
 
-/// [`Arguments::who`].
+/// Calls [`Arguments::who`].
 fn who(at: Routine, start: c_int, log_stride: c_int, size: c_int, psync: *mut c_long) -> Who {
     Arguments {
         at,
@@ -187,7 +189,7 @@ fn who(at: Routine, start: c_int, log_stride: c_int, size: c_int, psync: *mut c_
 }
 
 impl Set {
-    /// The own word `word`.
+    /// Returns the own word `word`.
     fn word(&self, word: usize) -> *mut u64 {
         self.words.wrapping_add(word)
     }
@@ -196,7 +198,7 @@ impl Set {
     fn set(&self, word: usize, value: u64) {
         // SAFETY: pSync is aligned and has this word, as `barrier` requires, and only this PE
         // writes it now.
-        // ORDERING: a release store, for those who read the word when they have met this PE.
+        // ORDERING: a release store, for the PEs that read the word when they have met this PE.
         unsafe { <u64 as crate::amo::Word>::set(self.word(word), value) };
     }
 }
@@ -213,7 +215,7 @@ impl Words for Sync<'_> {
     fn take(&mut self, word: usize) -> Result<(), Self::Error> {
         let place = self.set.word(word);
         // SAFETY: pSync is aligned and has this word, as `barrier` requires.
-        // ORDERING: acquires what the PE stored before it told; pairs with `tell`.
+        // ORDERING: acquires the PE's stores before it told; pairs with `tell`.
         let told = unsafe { sync::wait_for(self.at, place, Cmp::Ne as c_int, SYNC_VALUE as u64) };
         if told != TOLD {
             message::fatal(format_args!(
@@ -288,7 +290,7 @@ pub unsafe fn barrier(
     unsafe { sync(at, pe_start, log_pe_stride, pe_size, psync) };
 }
 
-/// Waits for all PEs of the set; what they stored is visible then (9.10.3).
+/// Waits for all PEs of the set; their stores are visible then (9.10.3).
 ///
 /// # Safety
 /// As [`barrier`].
@@ -403,7 +405,7 @@ exchanges! {
     };
 }
 
-/// Combines `count` elements of those who take part.
+/// Combines `count` elements of the PEs that take part.
 ///
 /// # Safety
 /// As the routines below.
@@ -433,7 +435,7 @@ unsafe fn reduce(
 macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident: $op:ident;)*) => {$(
         $(#[$doc])* ///
-        /// `nreduce` elements; `pwrk` is not used.
+        /// Combines `nreduce` elements; `pwrk` is not used.
         ///
         /// # Safety
         /// As [`barrier`]; both arrays are symmetric, hold `nreduce` elements, and are the same or do not overlap.
@@ -463,18 +465,18 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// Bitwise and of all PEs of the set (9.10.9.1).
+    /// Writes the bitwise and of all PEs of the set (9.10.9.1).
     and_to_all: And;
-    /// Bitwise or of all PEs of the set (9.10.9.2).
+    /// Writes the bitwise or of all PEs of the set (9.10.9.2).
     or_to_all: Or;
-    /// Bitwise exclusive or of all PEs of the set (9.10.9.3).
+    /// Writes the bitwise exclusive or of all PEs of the set (9.10.9.3).
     xor_to_all: Xor;
-    /// The greatest of all PEs of the set (9.10.9.4).
+    /// Writes the greatest of all PEs of the set (9.10.9.4).
     max_to_all: Max;
-    /// The least of all PEs of the set (9.10.9.5).
+    /// Writes the least of all PEs of the set (9.10.9.5).
     min_to_all: Min;
-    /// The sum of all PEs of the set (9.10.9.6).
+    /// Writes the sum of all PEs of the set (9.10.9.6).
     sum_to_all: Sum;
-    /// The product of all PEs of the set (9.10.9.7).
+    /// Writes the product of all PEs of the set (9.10.9.7).
     prod_to_all: Prod;
 }

@@ -1,8 +1,9 @@
 //! The arithmetic of reductions and scans (OpenSHMEM 1.6, sections 9.10.9 and 9.10.10): arrays are combined element by element.
 //!
 //! Integers wrap around, which for the signed ones is more than C promises. The maximum and the minimum of a number and a
-//! NaN are the number, as those of C's `fmax` and `fmin`, so that they do not depend on the order of the PEs. A product of
-//! complex numbers is what C's `*` gives: infinite where a factor is and the other is not zero.
+//! NaN are the number, as those of C's `fmax` and `fmin`, so that they do not depend on the order
+//! of the PEs. A product of complex numbers is that of C's `*`: infinite where a factor is and the
+//! other is not zero.
 
 #![expect(
     unsafe_code,
@@ -35,7 +36,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// Operation `O` on elements of type `T`.
+    /// Makes the kernel of operation `O` on elements of type `T`.
     pub(crate) const fn of<T, O: Operation<T>>() -> Self {
         Self {
             size: size_of::<T>(),
@@ -47,7 +48,8 @@ impl Kernel {
         }
     }
 
-    /// As [`Kernel::of`], for arrays that others may write meanwhile: it combines copies, by pieces.
+    /// Makes a kernel as [`Kernel::of`] does, for arrays that others may write meanwhile: it
+    /// combines copies, by pieces.
     pub(crate) const fn of_shared<T: Pod, O: Operation<T>>() -> Self {
         Self {
             size: size_of::<T>(),
@@ -59,7 +61,8 @@ impl Kernel {
         }
     }
 
-    /// Replaces each element of `acc` by what the operation makes of it and that of `other`, for `count` elements.
+    /// Replaces each element of `acc` by the operation's result for it and that of `other`, for
+    /// `count` elements.
     ///
     /// # Safety
     /// As [`Operation::combine`], for the type that the kernel is of.
@@ -74,8 +77,9 @@ impl Kernel {
 /// Elements that [`combine_copies`] copies at a time.
 const PIECE: usize = 128;
 
-/// [`Operation::combine`] where others may read and write both arrays meanwhile: no reference is made
-/// to them. Elements that change meanwhile are combined with one or the other value, or parts of both.
+/// Does the work of [`Operation::combine`] where others may read and write both arrays meanwhile:
+/// no reference is made to them. Elements that change meanwhile are combined with one or the other
+/// value, or parts of both.
 ///
 /// # Safety
 /// Unless `count` is 0, both hold `count` elements of `T` and do not overlap.
@@ -140,8 +144,9 @@ unsafe impl<F: Zeroable> Zeroable for Complex<F> {}
 // SAFETY: two values of a type that is `Pod`, one behind the other without a gap.
 unsafe impl<F: Pod> Pod for Complex<F> {}
 
-/// The loop of all operations. That the arguments of a function do not overlap is what the compiler knows when it makes it
-/// take several elements at a time; in line it would look at the addresses first, and need the loop twice.
+/// Runs the loop of all operations. The compiler knows that the arguments of a function do not
+/// overlap, and so makes it take several elements at a time; in line it would look at the addresses
+/// first, and need the loop twice.
 #[inline(never)]
 fn each<T: Copy>(acc: &mut [T], other: &[T], op: impl Fn(T, T) -> T) {
     for (to, &from) in acc.iter_mut().zip(other) {
@@ -244,7 +249,8 @@ fn product<F: Float>(a: Complex<F>, b: Complex<F>) -> Complex<F> {
     naive
 }
 
-/// The product of `a` and `b` where the usual formula gives NaNs; `None` if they are right (C11, annex G.5.1).
+/// Returns the product of `a` and `b` where the usual formula gives NaNs; `None` if they are right
+/// (C11, annex G.5.1).
 #[cold]
 fn product_of_infinities<F: Float>(a: Complex<F>, b: Complex<F>) -> Option<Complex<F>> {
     let is_infinite = |z: Complex<F>| z.re.is_infinite() || z.im.is_infinite();

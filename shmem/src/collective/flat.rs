@@ -1,4 +1,5 @@
-//! Collectives in which every PE reads what it needs from the others' memory: all meet, read, and meet again.
+//! Collectives in which every PE reads the data that it needs from the others' memory: all meet,
+//! read, and meet again.
 //!
 //! On a node that is one copy, from the owner's source. The first meeting tells that all sources are complete, the
 //! second that everybody has read them.
@@ -29,7 +30,7 @@ impl Chunk {
         Self(MaybeUninit::uninit())
     }
 
-    /// Its bytes.
+    /// Returns the address of its bytes.
     pub(super) fn bytes(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
     }
@@ -47,7 +48,7 @@ pub(super) unsafe fn copy_own(dest: *mut u8, source: *const u8, bytes: usize) {
     }
 }
 
-/// `root`'s `bytes` bytes at `source` to everybody's `dest`, but for its own.
+/// Copies `root`'s `bytes` bytes at `source` to everybody's `dest`, but for its own.
 ///
 /// # Safety
 /// Both are arrays of `bytes` bytes on every PE that do not overlap.
@@ -67,7 +68,7 @@ pub(crate) unsafe fn broadcast(
     party.meet(at);
 }
 
-/// Everybody's `bytes` bytes at `source`, one behind the other, to everybody's `dest`.
+/// Copies everybody's `bytes` bytes at `source`, one behind the other, to everybody's `dest`.
 ///
 /// # Safety
 /// `source` is an array of `bytes` bytes on every PE, and `dest` one of as many for each of them; they do not overlap.
@@ -86,7 +87,7 @@ pub(crate) unsafe fn fcollect(
     party.meet(at);
 }
 
-/// As [`fcollect`], where each PE has its own number of elements of `size` bytes.
+/// Gathers as [`fcollect`] does, where each PE has its own number of elements of `size` bytes.
 ///
 /// # Safety
 /// `source` is an array of `count` elements, and `dest` one of as many as all have together; they do not overlap.
@@ -111,7 +112,7 @@ pub(crate) unsafe fn collect(
     party.meet(at);
 }
 
-/// As [`collect`], where this PE has been told how many bytes each has.
+/// Gathers as [`collect`] does, where this PE has been told how many bytes each has.
 ///
 /// # Safety
 /// `dest` is an array of as many bytes as `bytes` has together, which overlaps with no PE's source.
@@ -133,7 +134,8 @@ pub(crate) unsafe fn collect_told(
     party.meet(at);
 }
 
-/// The `me`th of everybody's blocks of `bytes` bytes at `source`, one behind the other, to `dest`.
+/// Copies the `me`th of everybody's blocks of `bytes` bytes at `source`, one behind the other, to
+/// `dest`.
 ///
 /// # Safety
 /// Both are arrays of a block for each PE that do not overlap.
@@ -153,8 +155,8 @@ pub(crate) unsafe fn alltoall(
     party.meet(at);
 }
 
-/// As [`alltoall`] for blocks of `count` elements, of which one is `dst` elements behind the other in `dest`, and `sst`
-/// elements in `source`.
+/// Exchanges as [`alltoall`] does, for blocks of `count` elements, of which one is `dst` elements
+/// behind the other in `dest`, and `sst` elements in `source`.
 ///
 /// Ends the job, before anybody waits, where the blocks are not in the own symmetric memory.
 ///
@@ -202,13 +204,15 @@ fn stride_too_great(at: Routine, name: &str, stride: usize, count: usize, pes: u
     report::bad_argument(at, name, format_args!("{stride}"), &allowed)
 }
 
-/// The numbers of a party, each PE's own first: so that not all read from one at the same time.
+/// Returns the numbers of a party, each PE's own first, so that not all read from one at the same
+/// time.
 fn from_me(party: &impl Party) -> impl Iterator<Item = usize> {
     let (me, len) = (party.me(), party.len());
     (me..len).chain(0..me)
 }
 
-/// The part of `count` elements of `size` bytes that is number `index` of `parts`: whole cache lines, but for the end.
+/// Returns the part of `count` elements of `size` bytes that is number `index` of `parts`: whole
+/// cache lines, but for the end.
 pub(super) fn slice(count: usize, size: usize, index: usize, parts: usize) -> Range<usize> {
     let line = (64 / size).max(1);
     let each = count.div_ceil(parts).next_multiple_of(line);
@@ -258,7 +262,8 @@ pub(crate) unsafe fn reduce(
     party.meet(at);
 }
 
-/// As [`reduce`] of the PEs `of` only, each PE for itself: a chunk is written when everybody has read it everywhere.
+/// Reduces as [`reduce`] does, of the PEs `of` only, each PE for itself: a chunk is written when
+/// everybody has read it everywhere.
 ///
 /// # Safety
 /// As [`reduce`].

@@ -1,8 +1,9 @@
 //! Collective operations (OpenSHMEM 1.6, section 9.10).
 //!
 //! On a node every PE reads the others' memory. Little data goes through slots (`small`), more is read where it is
-//! (`flat`); of a team on several nodes the PEs of a node share what comes from elsewhere (`tiered`). Nothing here
-//! allocates, and nothing is kept but numbers in the team's blocks: several teams may be in collectives at a time.
+//! (`flat`); of a team on several nodes the PEs of a node share the data from elsewhere (`tiered`).
+//! Nothing here allocates, and nothing is kept but numbers in the team's blocks: several teams may
+//! be in collectives at a time.
 
 #![expect(
     unsafe_code,
@@ -50,7 +51,7 @@ pub unsafe fn sync_all(at: Routine) {
     wait(at);
 }
 
-/// Waits for all PEs of `team`; what they stored is visible then (9.10.3). Returns 0.
+/// Waits for all PEs of `team`; their stores are visible then (9.10.3). Returns 0.
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -84,7 +85,7 @@ pub unsafe fn broadcast<T: Copy>(
     0
 }
 
-/// [`broadcast`] to all PEs but the root.
+/// Does a [`broadcast`] to all PEs but the root.
 ///
 /// # Safety
 /// As there.
@@ -110,7 +111,7 @@ pub(crate) unsafe fn broadcast_bytes(
     }
 }
 
-/// The root of a broadcast, if the team has it.
+/// Returns the root of a broadcast, if the team has it.
 fn root_of(at: Routine, party: &impl Party, pe_root: c_int) -> usize {
     match usize::try_from(pe_root) {
         Ok(root) if root < party.len() => root,
@@ -123,12 +124,14 @@ fn root_of(at: Routine, party: &impl Party, pe_root: c_int) -> usize {
     }
 }
 
-/// The bytes of `count` elements of each of `pes` PEs; ends the job where no array has so many.
+/// Returns the bytes of `count` elements of each of `pes` PEs; ends the job where no array has so
+/// many.
 fn bytes_of<T>(at: Routine, count: usize, pes: usize) -> usize {
     bytes_of_elements(at, "nelems", count, size_of::<T>(), pes)
 }
 
-/// As [`bytes_of`] for elements of `size` bytes, whose number is the argument `name`.
+/// Returns the bytes as [`bytes_of`] does, for elements of `size` bytes, whose number is the
+/// argument `name`.
 fn bytes_of_elements(at: Routine, name: &str, count: usize, size: usize, pes: usize) -> usize {
     let bytes = count.checked_mul(size);
     let all = bytes.and_then(|bytes| bytes.checked_mul(pes));
@@ -174,7 +177,7 @@ pub unsafe fn fcollect<T: Copy>(
     0
 }
 
-/// As [`fcollect`], where each PE has its own `nelems` (9.10.8).
+/// Gathers as [`fcollect`] does, where each PE has its own `nelems` (9.10.8).
 ///
 /// # Safety
 /// As there; `dest` holds the elements of all PEs.
@@ -220,7 +223,8 @@ pub unsafe fn alltoall<T: Copy>(
     0
 }
 
-/// As [`alltoall`], where the elements lie `dst` elements apart in `dest` and `sst` in `source` (9.10.6).
+/// Exchanges as [`alltoall`] does, where the elements lie `dst` elements apart in `dest` and `sst`
+/// in `source` (9.10.6).
 ///
 /// # Safety
 /// Both arrays are symmetric, hold all those elements, and do not overlap.
@@ -277,7 +281,7 @@ pub(crate) unsafe fn reduce(
 macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident: $op:ident;)*) => {$(
         $(#[$doc])* ///
-        /// `nreduce` elements; returns 0.
+        /// Combines `nreduce` elements; returns 0.
         ///
         /// # Safety
         /// Both arrays are symmetric, hold `nreduce` elements, and are the same or do not overlap.
@@ -302,23 +306,23 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// Bitwise and of all PEs of the team (9.10.9.1).
+    /// Writes the bitwise and of all PEs of the team (9.10.9.1).
     and_reduce: And;
-    /// Bitwise or of all PEs of the team (9.10.9.2).
+    /// Writes the bitwise or of all PEs of the team (9.10.9.2).
     or_reduce: Or;
-    /// Bitwise exclusive or of all PEs of the team (9.10.9.3).
+    /// Writes the bitwise exclusive or of all PEs of the team (9.10.9.3).
     xor_reduce: Xor;
-    /// The greatest of all PEs of the team (9.10.9.4).
+    /// Writes the greatest of all PEs of the team (9.10.9.4).
     max_reduce: Max;
-    /// The least of all PEs of the team (9.10.9.5).
+    /// Writes the least of all PEs of the team (9.10.9.5).
     min_reduce: Min;
-    /// The sum of all PEs of the team (9.10.9.6).
+    /// Writes the sum of all PEs of the team (9.10.9.6).
     sum_reduce: Sum;
-    /// The product of all PEs of the team (9.10.9.7).
+    /// Writes the product of all PEs of the team (9.10.9.7).
     prod_reduce: Prod;
 }
 
-/// The sum of the PEs of the team up to this one (9.10.10). Returns 0.
+/// Writes the sum of the PEs of the team up to this one (9.10.10). Returns 0.
 ///
 /// # Safety
 /// Both arrays are symmetric, hold `nelems` elements, and are the same or do not overlap.
@@ -347,7 +351,7 @@ where
     }
 }
 
-/// The sum of the PEs of the team before this one, 0 on the first (9.10.10). Returns 0.
+/// Writes the sum of the PEs of the team before this one, 0 on the first (9.10.10). Returns 0.
 ///
 /// # Safety
 /// As [`sum_inscan`].

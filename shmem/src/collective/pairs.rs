@@ -1,7 +1,8 @@
 //! The exchange of blocks where PEs share processors: of each pair of PEs, the one that comes later copies both blocks.
 //!
-//! So nobody waits before it can copy, and nobody's array is written before it has come: one meeting at the end is all, and
-//! whoever comes first sleeps once. [`super::flat`] has two meetings, which costs little where all PEs run.
+//! So nobody waits before it can copy, and nobody's array is written before it has come: one
+//! meeting at the end is all, and the PE that comes first sleeps once. [`super::flat`] has two
+//! meetings, which costs little where all PEs run.
 
 #![expect(
     unsafe_code,

@@ -11,16 +11,16 @@ use std::sync::atomic::Ordering;
 
 /// The PEs of a team or an active set, of which this PE is one.
 pub(crate) trait Party {
-    /// How many they are.
+    /// Returns their number.
     fn len(&self) -> usize;
 
-    /// This PE's number among them.
+    /// Returns this PE's number among them.
     fn me(&self) -> usize;
 
-    /// The PE with number `index`.
+    /// Returns the PE with number `index`.
     fn pe(&self, index: usize) -> PeerIndex;
 
-    /// Whether the memory of all is reached by loads and stores.
+    /// Returns whether the memory of all is reached by loads and stores.
     fn is_near(&self) -> bool;
 
     /// Waits for all; their earlier stores are visible then.
@@ -85,8 +85,9 @@ pub(crate) unsafe fn fetch(
     unsafe { rma::get(ctx::default_ctx(), at, dest, source, bytes, pe) };
 }
 
-/// Where `bytes` bytes at the symmetric address `addr` of `party`'s PE `index` are in this process;
-/// ends the job where the address is not symmetric. The party is near, or the PE is this one.
+/// Returns the address in this process of the `bytes` bytes at the symmetric address `addr` of
+/// `party`'s PE `index`; ends the job where the address is not symmetric. The party is near, or the
+/// PE is this one.
 #[inline]
 pub(crate) fn near(
     party: &impl Party,

@@ -1,9 +1,10 @@
-//! Collectives of a team over little data: each PE shows its data in a slot of its block, and the others read what they
-//! need of it.
+//! Collectives of a team over little data: each PE shows its data in a slot of its block, and the
+//! others read the part of it that they need.
 //!
-//! That takes one meeting, where [`super::flat`] takes two; or none: where each PE has its own processor, whoever needs the
-//! data waits for the turn that stands beside it. So a broadcast is one cache line on its way, and its root waits for
-//! nobody, but for a meeting once all slots are in use.
+//! That takes one meeting, where [`super::flat`] takes two; or none: where each PE has its own
+//! processor, a PE that needs the data waits for the turn that stands beside it. So a broadcast is
+//! one cache line on its way, and its root waits for nobody, but for a meeting once all slots are
+//! in use.
 
 #![expect(
     unsafe_code,
@@ -23,7 +24,7 @@ use std::ops::Range;
 /// The largest team of several nodes whose PEs read each other's slots; in larger ones few speak for many.
 const MOST_FAR: usize = 8;
 
-/// Whether `bytes` bytes of each PE of `team` go through its slots.
+/// Returns whether `bytes` bytes of each PE of `team` go through its slots.
 #[inline]
 pub(super) fn fits(team: &Team, bytes: usize) -> bool {
     bytes <= SLOT && (team.is_near() || team.len() <= MOST_FAR)
@@ -147,7 +148,7 @@ pub(crate) unsafe fn scan(
     }
 }
 
-/// Combines what the PEs `of` have shown.
+/// Combines the elements that the PEs `of` have shown.
 ///
 /// # Safety
 /// `dest` and every slot hold `count` elements.
@@ -181,6 +182,6 @@ pub(crate) fn reduce_words<O: Operation<u64>>(at: Routine, team: &Team, words: &
     let own = words.as_mut_ptr().cast();
     assert!(size_of_val(words) <= SLOT);
     let kernel = Kernel::of::<u64, O>();
-    // SAFETY: the words are this thread's alone, and fit; what is read from others are slots.
+    // SAFETY: the words are this thread's alone, and fit; only slots are read from others.
     unsafe { reduce(team, at, own, own, words.len(), &kernel) };
 }

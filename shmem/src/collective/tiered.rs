@@ -1,5 +1,5 @@
-//! Collectives of teams on several nodes: what comes from another node comes there once, and then goes on through the
-//! node's memory.
+//! Collectives of teams on several nodes: data from another node comes there once, and then goes on
+//! through the node's memory.
 //!
 //! The PEs of a node share the work by their places on it.
 
@@ -166,7 +166,8 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Puts what this node's PEs have at `source`, combined, into this PE's `dest`: the elements `part`.
+    /// Puts the elements that this node's PEs have at `source`, combined, into this PE's `dest`:
+    /// the elements `part`.
     ///
     /// # Safety
     /// As [`super::flat::reduce`]; nobody writes those elements of a source, or reads those of this PE's `dest`.

@@ -44,7 +44,8 @@ pub unsafe fn team_create_ctx(
     if created.is_ok() { DONE } else { FAILED }
 }
 
-/// The PEs of `team`, none for the world team; or why no context of it can be made.
+/// Returns the PEs of `team`, none for the world team; or the reason for which no context of it can
+/// be made.
 fn members(team: Handle) -> Result<Option<&'static [PeerIndex]>, String> {
     match team {
         team::INVALID => Err("the team is SHMEM_TEAM_INVALID".to_owned()),
@@ -77,7 +78,7 @@ pub unsafe fn destroy(at: Routine, ctx: usize) {
     unsafe { end(at, context) };
 }
 
-/// Quiets a context that was taken out of the registry, and keeps what it leaves.
+/// Quiets a context that was taken out of the registry, and keeps its remains.
 ///
 /// # Safety
 /// Nobody else uses it.
@@ -129,7 +130,7 @@ fn not_a_context(at: Routine, ctx: usize) -> ! {
     report::bad_argument(at, "ctx", format_args!("{ctx:#x}"), "a context")
 }
 
-/// The session of an initialised library; ends the job with a message otherwise.
+/// Returns the session of an initialised library; ends the job with a message otherwise.
 pub(super) fn running(at: Routine) -> &'static Session {
     match job::session() {
         Some(session) if job::phase() == Phase::Running => session,

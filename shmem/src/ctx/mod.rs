@@ -40,12 +40,12 @@ pub struct Context {
     reserved: [u8; CONTEXT_BYTES - size_of::<Endpoint>()],
 }
 
-// Its pointers (the peer table, the lane) lead to what lives until the context is closed. Safe code cannot
-// use a context: [`from_handle`], which gives references out, and the routines that take them are unsafe,
-// and have their callers keep to the rules of threads.
+// Its pointers (the peer table, the lane) lead to memory that lives until the context is closed.
+// Safe code cannot use a context: [`from_handle`], which gives references out, and the routines
+// that take them are unsafe, and have their callers keep to the rules of threads.
 // SAFETY: `Sync` requires that uses at the same time do not race: a context is plain data that is
-// written only while nobody else uses it, but for the endpoint's state, which the endpoint guards where
-// several threads may use it at once.
+// written only while nobody else uses it, but for the endpoint's state, which the endpoint guards
+// where several threads may use it at once.
 unsafe impl Sync for Context {}
 // SAFETY: a context belongs to no thread, and only one that has exclusive use writes it.
 unsafe impl Send for Context {}
@@ -67,8 +67,8 @@ impl Context {
     }
 }
 
-/// The contexts that exist without being created: what SHMEM_CTX_INVALID stands for, without peers
-/// and with nothing to wait for, and the default context.
+/// The contexts that exist without being created: that of SHMEM_CTX_INVALID, without peers and with
+/// nothing to wait for, and the default context.
 ///
 /// A C handle is the distance in bytes of its context from the first of them. So both constants are
 /// constants of the header, no object is exported, and no call has to test for either.
@@ -77,13 +77,13 @@ static CONTEXTS: Plain<[Context; 2]> = Plain::new([
     Context::with(Endpoint::closed()),
 ]);
 
-/// The default context.
+/// Returns the default context.
 #[inline(always)]
 pub(crate) fn default_ctx() -> &'static Context {
     &CONTEXTS.get()[1]
 }
 
-/// The context that the C handle `handle` stands for.
+/// Returns the context that the C handle `handle` stands for.
 ///
 /// # Safety
 /// `handle` is SHMEM_CTX_INVALID, SHMEM_CTX_DEFAULT or the handle of a context not yet destroyed.
@@ -99,19 +99,19 @@ pub unsafe fn from_handle(handle: usize) -> &'static Context {
     }
 }
 
-/// The handle of a context.
+/// Returns the handle of a context.
 pub(crate) fn handle_of(ctx: &Context) -> usize {
     std::ptr::from_ref(ctx)
         .addr()
         .wrapping_sub(CONTEXTS.as_ptr().addr())
 }
 
-/// Whether `ctx` is what SHMEM_CTX_INVALID stands for.
+/// Returns whether `ctx` is the context that SHMEM_CTX_INVALID stands for.
 pub(crate) fn is_invalid(ctx: &Context) -> bool {
     handle_of(ctx) == INVALID_HANDLE
 }
 
-/// The endpoint of the default context, to be enabled or closed.
+/// Returns the endpoint of the default context, to be enabled or closed.
 ///
 /// # Safety
 /// No other thread is inside the library, and no reference to the contexts is in use.

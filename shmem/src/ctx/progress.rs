@@ -6,8 +6,8 @@ use crate::report;
 use crate::routine::Routine;
 use fi_provider::node::wait::Waiter;
 
-/// Looks at what the device has to tell, on behalf of routine `at`; where that is nothing, a software device may act.
-/// Returns whether a peer was served, which often asks for more.
+/// Looks at the device's news, on behalf of routine `at`; where there is none, a software device
+/// may act. Returns whether a peer was served, which often asks for more.
 pub(crate) fn progress(at: Routine) -> bool {
     match default_ctx().endpoint.progress() {
         Ok(served) => served,

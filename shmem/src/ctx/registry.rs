@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Where a context lies, for ever: two cache lines, because processors fetch them in pairs.
+/// Place of a context, for ever: two cache lines, because processors fetch them in pairs.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Place(UnsafeCell<Context>);
@@ -31,12 +31,12 @@ impl Place {
         Box::leak(Box::new(Self(UnsafeCell::new(closed))))
     }
 
-    /// The handle of the context here: its distance from the static ones.
+    /// Returns the handle of the context here: its distance from the static ones.
     fn handle(&self) -> usize {
         self.0.get().addr().wrapping_sub(CONTEXTS.as_ptr().addr())
     }
 
-    /// The context, to be enabled or closed.
+    /// Returns the context, to be enabled or closed.
     ///
     /// # Safety
     /// Nobody uses it.
@@ -65,7 +65,7 @@ impl Created {
     }
 }
 
-/// All of them, by their handles, and what those that were destroyed have left.
+/// All of them, by their handles, and the remains of those that were destroyed.
 #[derive(Debug)]
 struct Registry {
     in_use: BTreeMap<usize, Created>,
@@ -84,8 +84,8 @@ fn registry() -> MutexGuard<'static, Registry> {
 }
 
 impl Registry {
-    /// A lane, if the session needs one: one that is left over, a new one, or, where the device has
-    /// nothing for a new one, one that others use, too.
+    /// Returns a lane, if the session needs one: one that is left over, a new one, or, where the
+    /// device has nothing for a new one, one that others use, too.
     fn gate(&mut self, session: &Session, shared: bool) -> Option<Gate> {
         let of_kind = |gate: &Gate| gate.is_shared() == shared;
         if let Some(spare) = self.gates.iter().position(of_kind) {
@@ -155,7 +155,7 @@ impl Registry {
 }
 
 /// Creates a context of `team`, whose PEs are `members`; none are given for the world team. Returns
-/// its handle, or why there is none.
+/// its handle, or the reason for which there is none.
 pub(super) fn create(
     session: &'static Session,
     team: Handle,
@@ -187,12 +187,13 @@ pub(super) unsafe fn retire(context: Created) {
     unsafe { registry().retire(context) };
 }
 
-/// The handles of all contexts that were created and not destroyed.
+/// Returns the handles of all contexts that were created and not destroyed.
 pub(super) fn handles() -> Vec<usize> {
     registry().in_use.keys().copied().collect()
 }
 
-/// The team of the context with the handle `handle`; none where no such context was created.
+/// Returns the team of the context with the handle `handle`; none where no such context was
+/// created.
 pub(crate) fn team_of(handle: usize) -> Option<Handle> {
     registry().in_use.get(&handle).map(|context| context.team)
 }
@@ -225,7 +226,8 @@ unsafe fn close_created() {
     }
 }
 
-/// Which PE of the job a context's PE `pe` is, where its team is not the world team and has one.
+/// Returns the PE of the job that a context's PE `pe` is, where its team is not the world team and
+/// has one.
 pub(crate) fn world_pe(ctx: &Context, pe: c_int) -> Option<PeerIndex> {
     let handle = handle_of(ctx);
     let registry = registry();
@@ -233,7 +235,7 @@ pub(crate) fn world_pe(ctx: &Context, pe: c_int) -> Option<PeerIndex> {
     members.get(usize::try_from(pe).ok()?).copied()
 }
 
-/// Whether a context counts PEs as the job does.
+/// Returns whether a context counts PEs as the job does.
 pub(crate) fn is_of_world(ctx: &Context) -> bool {
     team_of(handle_of(ctx)).is_none_or(|team| team == team::WORLD)
 }

@@ -1,4 +1,5 @@
-//! Communication sessions (OpenSHMEM 1.6, section 9.9): hints about what follows on a context.
+//! Communication sessions (OpenSHMEM 1.6, section 9.9): hints about the operations that follow on a
+//! context.
 //!
 //! None of them has an effect here. An operation is on its way when its call returns, for the price of a few dozen
 //! instructions; to hold it back so as to send several at once would take more of them, and delay the first.

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The size of the symmetric heap in bytes where nobody says otherwise.
 pub(crate) const DEFAULT_HEAP: usize = 512 << 20;
 
-/// The value of `SHMEM_<name>`, or of `SMA_<name>` where that is not set.
+/// Returns the value of `SHMEM_<name>`, or of `SMA_<name>` where that is not set.
 fn variable(name: &str) -> Option<String> {
     ["SHMEM_", "SMA_"]
         .iter()
@@ -19,18 +19,19 @@ fn variable(name: &str) -> Option<String> {
         .map(|value| value.to_string_lossy().into_owned())
 }
 
-/// Whether SHMEM_VERSION, SHMEM_INFO or SHMEM_DEBUG is set: the value does not matter.
+/// Returns whether SHMEM_VERSION, SHMEM_INFO or SHMEM_DEBUG is set: the value does not matter.
 pub(crate) fn is_set(name: &str) -> bool {
     variable(name).is_some()
 }
 
-/// Whether the checking library is asked for (SHMEM_CHECK): a value that is neither empty nor 0. oshrun reads it as well.
+/// Returns whether the checking library is asked for (SHMEM_CHECK): a value that is neither empty
+/// nor 0. oshrun reads it as well.
 #[cfg(not(feature = "check"))]
 pub(crate) fn wants_check() -> bool {
     variable("CHECK").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// The size of the symmetric heap in bytes (SHMEM_SYMMETRIC_SIZE).
+/// Returns the size of the symmetric heap in bytes (SHMEM_SYMMETRIC_SIZE).
 pub(crate) fn symmetric_size() -> Result<usize, Error> {
     match variable("SYMMETRIC_SIZE") {
         None => Ok(DEFAULT_HEAP),
@@ -51,7 +52,7 @@ pub(crate) enum Fabric {
     Libfabric,
 }
 
-/// The fabric (FARREACH_FABRIC).
+/// Returns the fabric (FARREACH_FABRIC).
 pub(crate) fn fabric() -> Result<Fabric, Error> {
     choice(
         "FARREACH_FABRIC",
@@ -65,7 +66,7 @@ pub(crate) fn fabric() -> Result<Fabric, Error> {
     .map_err(Error::Fabric)
 }
 
-/// How PEs reach each other over a device.
+/// The way in which PEs reach each other over a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transports {
     /// By the size of the job.
@@ -97,8 +98,8 @@ const RC_PES: u32 = 32;
 /// The most PEs of a job in which such queue pairs are made in the background.
 const DC_PES: u32 = 1024;
 
-/// The transport over a device (FARREACH_TRANSPORT), and the sizes of jobs up to which it is RC (FARREACH_RC_PES), and DC with RC in the
-/// background (FARREACH_DC_PES).
+/// Returns the transport over a device (FARREACH_TRANSPORT), and the sizes of jobs up to which it
+/// is RC (FARREACH_RC_PES), and DC with RC in the background (FARREACH_DC_PES).
 pub(crate) fn transports() -> Result<Transports, Error> {
     let auto = Transports::Auto {
         rc: number("FARREACH_RC_PES", RC_PES)?,
@@ -118,8 +119,8 @@ pub(crate) fn transports() -> Result<Transports, Error> {
 /// The most queues of DC that a default lane spreads its peers over.
 const MOST_INITIATORS: u32 = 64;
 
-/// The queues of DC that a default lane spreads its peers over (FARREACH_DCIS), a power of two: in a job of `pes` PEs, where nobody says
-/// otherwise, one if it is small.
+/// Returns the number of queues of DC that a default lane spreads its peers over (FARREACH_DCIS), a
+/// power of two: in a job of `pes` PEs, where nobody says otherwise, one if it is small.
 pub(crate) fn initiators(pes: u32) -> Result<u32, Error> {
     let default = if pes <= RC_PES { 1 } else { 4 };
     let count = number("FARREACH_DCIS", default)?;
@@ -130,7 +131,7 @@ pub(crate) fn initiators(pes: u32) -> Result<u32, Error> {
     }
 }
 
-/// The number that `variable` gives, or `default`.
+/// Returns the number that `variable` gives, or `default`.
 fn number(variable: &'static str, default: u32) -> Result<u32, Error> {
     let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
     match value.filter(|text| !text.is_empty()) {
@@ -139,27 +140,30 @@ fn number(variable: &'static str, default: u32) -> Result<u32, Error> {
     }
 }
 
-/// How many seconds a host may be silent where the launcher does not watch hosts (FARREACH_HOST_TIMEOUT); 0 for ever.
+/// Returns the number of seconds for which a host may be silent where the launcher does not watch
+/// hosts (FARREACH_HOST_TIMEOUT); 0 for ever.
 pub(crate) fn host_timeout() -> Result<u32, Error> {
     number("FARREACH_HOST_TIMEOUT", 5)
 }
 
-/// The provider of libfabric to take (FARREACH_LIBFABRIC_PROVIDER); the best where it is not set.
+/// Returns the provider of libfabric to take (FARREACH_LIBFABRIC_PROVIDER); the best where it is
+/// not set.
 pub(crate) fn provider() -> Option<String> {
     let value = std::env::var_os("FARREACH_LIBFABRIC_PROVIDER")?;
     let name = value.to_string_lossy().into_owned();
     (!name.is_empty()).then_some(name)
 }
 
-/// How long the thread that serves peers over libfabric leaves that to a program that looks itself
-/// (FARREACH_LIBFABRIC_LEAVE, in microseconds).
+/// Returns the time for which the thread that serves peers over libfabric leaves that to a program
+/// that looks itself (FARREACH_LIBFABRIC_LEAVE, in microseconds).
 pub(crate) fn leave() -> Result<Duration, Error> {
     let default = LEAVE.as_micros() as u32;
     let micros = number("FARREACH_LIBFABRIC_LEAVE", default)?;
     Ok(Duration::from_micros(micros.into()))
 }
 
-/// How much private memory stays registered (FARREACH_REGISTRATION_CACHE): bytes, and entries behind a comma; 0 for none.
+/// Returns the limits of private memory that stays registered (FARREACH_REGISTRATION_CACHE): bytes,
+/// and entries behind a comma; 0 for none.
 pub(crate) fn registrations() -> Result<Limits, Error> {
     let Some(value) = std::env::var_os("FARREACH_REGISTRATION_CACHE") else {
         return Ok(Limits::default());
@@ -198,7 +202,8 @@ pub(crate) fn completions() -> Result<Completions, Error> {
     choice("FARREACH_COMPLETIONS", &choices).map_err(Error::Completions)
 }
 
-/// The PEs that collectives of teams take for a node (FARREACH_COLLECTIVE_NODE_SIZE), where they are not to ask the launcher.
+/// Returns the number of PEs that collectives of teams take for a node
+/// (FARREACH_COLLECTIVE_NODE_SIZE), where they are not to ask the launcher.
 pub(crate) fn collective_node_size() -> Result<Option<u32>, Error> {
     let Some(value) = std::env::var_os("FARREACH_COLLECTIVE_NODE_SIZE") else {
         return Ok(None);
@@ -225,8 +230,8 @@ fn chosen<T: Copy>(text: String, choices: &[(&str, T)]) -> Result<T, String> {
         .ok_or(text)
 }
 
-/// A non-negative number, integer or not, and perhaps one of k, m, g, t; what follows the suffix is
-/// ignored. Rounded up to whole bytes.
+/// Returns the value of a non-negative number, integer or not, and perhaps one of k, m, g, t; text
+/// behind the suffix is ignored. Rounded up to whole bytes.
 fn parse_size(text: &str) -> Option<usize> {
     let text = text.trim();
     let (number, rest) = text.split_at(number_len(text));
@@ -246,7 +251,7 @@ fn parse_size(text: &str) -> Option<usize> {
     (bytes < 9.2e18).then_some(bytes as usize)
 }
 
-/// How many bytes of `text` are digits, points and an exponent.
+/// Returns the number of bytes of `text` that are digits, points and an exponent.
 fn number_len(text: &str) -> usize {
     let digits = |text: &str| {
         text.find(|c: char| !c.is_ascii_digit())

@@ -5,7 +5,7 @@ use fi_provider::device::{self, POLICIES};
 use fi_provider::software;
 use std::io;
 
-/// Why the library could not be initialised.
+/// Reason for which the library could not be initialised.
 ///
 /// ```no_run
 /// match shmem::World::init() {
@@ -119,9 +119,9 @@ pub enum Error {
     Network {
         /// Nodes of the job.
         nodes: usize,
-        /// Why this PE has no device, where it looked for one.
+        /// Reason for which this PE has no device, where it looked for one.
         device: Option<Box<device::Error>>,
-        /// Why libfabric cannot be used.
+        /// Reason for which libfabric cannot be used.
         source: device::Error,
     },
     /// Another PE has the error, and has said so.
@@ -218,7 +218,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The reason of a device that cannot be used.
+    /// Returns the reason of a device that cannot be used.
     pub(super) fn of_device(self) -> Option<device::Error> {
         match self {
             Self::Device { source, .. } => Some(source),
@@ -226,13 +226,13 @@ impl Error {
         }
     }
 
-    /// For `map_err`: a system error with what was being done.
+    /// Makes a system error with the action that failed, for `map_err`.
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { what, source }
     }
 }
 
-/// The reason for which there is no device, before another.
+/// Returns the reason for which there is no device, before another reason.
 fn before(device: &Option<Box<device::Error>>) -> String {
     match device {
         Some(device) => format!("{device}; {}; and libfabric: ", software::remedy(device)),
@@ -240,7 +240,7 @@ fn before(device: &Option<Box<device::Error>>) -> String {
     }
 }
 
-/// The names of all policies, as `a, b and c`.
+/// Returns the names of all policies, as `a, b and c`.
 pub(super) fn policies() -> String {
     let names = POLICIES.each_ref().map(|policy| policy.name);
     let [others @ .., last] = &names;

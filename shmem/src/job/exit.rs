@@ -1,4 +1,4 @@
-//! How a job is ended early: shmem_global_exit, and the signal by which launchers end it.
+//! The early end of a job: shmem_global_exit, and the signal by which launchers end it.
 //!
 //! A signal handler may have stopped its thread anywhere, with any lock. So it neither allocates
 //! nor locks, and leaves the flushing of the C streams to a child.
@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 /// The status that the job ends with after an error.
 pub(crate) const FAILURE: c_int = 1;
 
-/// How long the PEs of the node have to flush their output when a job is ended where the launcher
+/// Time that the PEs of the node have to flush their output when a job is ended where the launcher
 /// gives them no time.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// How often to look whether they have.
+/// Time between two looks whether they have.
 const STEP: Duration = Duration::from_millis(1);
 
 /// Ends the program on all PEs with `status`, whatever they do (OpenSHMEM 1.6, section 9.1.6).
@@ -46,7 +46,7 @@ pub(crate) fn end_job(status: c_int) -> ! {
     end_all(status)
 }
 
-/// As [`global_exit`], in a signal handler.
+/// Ends the program as [`global_exit`] does, in a signal handler.
 pub(crate) fn end_in_handler(status: c_int) -> ! {
     flush_in_child();
     end_all(status)
@@ -86,7 +86,7 @@ fn flush_streams() {
     unsafe { libc::fflush(std::ptr::null_mut()) };
 }
 
-/// How long a child has to flush the streams, in seconds.
+/// Time that a child has to flush the streams, in seconds.
 const FLUSH: libc::c_uint = 1;
 
 /// Bytes of the child's stack: functions of the program's own streams run there.
@@ -124,7 +124,7 @@ fn flush_in_child() {
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
 }
 
-/// The child's function: flushes the C streams, for [`FLUSH`] seconds at most.
+/// Flushes the C streams, for [`FLUSH`] seconds at most: the child's function.
 extern "C" fn flush(_argument: *mut c_void) -> c_int {
     // SAFETY: no call has memory preconditions but for the set, which is emptied before it is used.
     // Actions, mask and timer are the child's own.
@@ -174,7 +174,7 @@ fn tell(node: &Node, rank: Rank) -> bool {
     node.process_of(rank).is_some_and(|process| {
         let nothing = std::ptr::null::<libc::siginfo_t>();
         let send = libc::SYS_pidfd_send_signal;
-        // SAFETY: the descriptor is open; a null record asks for what kill(2) does.
+        // SAFETY: the descriptor is open; a null record asks for the signal of kill(2).
         unsafe { libc::syscall(send, process.as_raw_fd(), libc::SIGTERM, nothing, 0) == 0 }
     })
 }
@@ -204,12 +204,12 @@ pub(crate) fn install() {
     }
 }
 
-/// Whether the address of a handler is that of this module's.
+/// Returns whether the address of a handler is that of this module's.
 pub(crate) fn is_own_handler(handler: libc::sighandler_t) -> bool {
     handler == on_terminate as *const () as usize
 }
 
-/// The job is being ended: flush the C streams as well as can be, and go.
+/// Flushes the C streams as well as can be, and goes: the job is being ended.
 extern "C" fn on_terminate(signal: c_int) {
     if !job::is_this_process_a_running_pe() {
         return die_by(signal);

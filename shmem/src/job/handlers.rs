@@ -20,8 +20,8 @@ const OF_THE_THREAD: [c_int; 7] = [
     libc::SIGABRT,
 ];
 
-/// Whether a handler of the program could run on the calling thread, for the signal of a timer, a
-/// child or another process. Such a handler may end the thread's wait.
+/// Returns whether a handler of the program could run on the calling thread, for the signal of a
+/// timer, a child or another process. Such a handler may end the thread's wait.
 pub(crate) fn may_run() -> bool {
     let Some(blocked) = blocked() else {
         return true;
@@ -31,7 +31,7 @@ pub(crate) fn may_run() -> bool {
         .any(|signal| is_handled_by_program(signal) && !contains(&blocked, signal))
 }
 
-/// Whether an action is neither one of the system nor the library's own.
+/// Returns whether an action is neither one of the system nor the library's own.
 fn is_handled_by_program(signal: c_int) -> bool {
     // SAFETY: an all-zero action is a valid one.
     let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -44,7 +44,7 @@ fn is_handled_by_program(signal: c_int) -> bool {
     !of_system && !exit::is_own_handler(now.sa_sigaction)
 }
 
-/// The signals that are blocked in the calling thread.
+/// Returns the signals that are blocked in the calling thread.
 fn blocked() -> Option<libc::sigset_t> {
     // SAFETY: an all-zero set is a valid, empty one.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };

@@ -40,13 +40,14 @@ impl fmt::Write for Line {
     }
 }
 
-/// As [`say`], in a signal handler: without a lock and without memory of the heap.
+/// Prints a line as [`say`] does, in a signal handler: without a lock and without memory of the
+/// heap.
 pub(crate) fn say_in_handler(line: Arguments<'_>) {
     let mut text = Line {
         bytes: [0; Line::LENGTH],
         length: 0,
     };
-    // A line takes whatever is written.
+    // A line takes any text.
     let _ = match job::job() {
         Some(job) => write!(text, "farreach: PE {}: {line}", job.node.pe()),
         None => write!(text, "farreach: {line}"),

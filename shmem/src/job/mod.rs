@@ -79,7 +79,7 @@ static PATIENCE: Plain<Patience> = Plain::new(Patience {
 });
 static PHASE: AtomicU32 = AtomicU32::new(Phase::Before as u32);
 
-/// Where the process is in the life of the library.
+/// The phase of the process in the life of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Phase {
@@ -109,24 +109,24 @@ pub(crate) fn set_phase(phase: Phase) {
     PHASE.store(phase as u32, Ordering::Release);
 }
 
-/// The job, once it was joined.
+/// Returns the job, once it was joined.
 pub(crate) fn job() -> Option<&'static Job> {
     JOB.get().as_ref()
 }
 
-/// The session, while there is one.
+/// Returns the session, while there is one.
 #[inline]
 pub(crate) fn session() -> Option<&'static Session> {
     SESSION.get().as_ref()
 }
 
-/// The number of this PE, -1 where there is no session.
+/// Returns the number of this PE, -1 where there is no session.
 #[inline(always)]
 pub(crate) fn my_pe() -> c_int {
     *MY_PE.get()
 }
 
-/// Where peers' objects are in this process; without peers where there is no session.
+/// Returns the places of peers' objects in this process; without peers where there is no session.
 #[inline(always)]
 pub(crate) fn direct_map() -> &'static DirectMap {
     DIRECT.get()
@@ -189,7 +189,7 @@ pub(crate) unsafe fn park(session: Session) {
     unsafe { *PARKED.get_mut() = Some(session) };
 }
 
-/// The session that was kept, if there is one.
+/// Takes the session that was kept, if there is one.
 ///
 /// # Safety
 /// No other thread is inside the library.
@@ -210,22 +210,23 @@ pub(crate) unsafe fn forget_peers() {
     }
 }
 
-/// In the child of a fork: from here on this process is no PE. Frees nothing, as the C library may hold its locks.
+/// Makes this process, the child of a fork, no PE from here on. Frees nothing, as the C library may
+/// hold its locks.
 pub(crate) fn leave() {
     set_phase(Phase::Forked);
 }
 
-/// The node's memory, once the job was joined.
+/// Returns the node's memory, once the job was joined.
 pub(crate) fn node() -> Option<Arc<Node>> {
     JOB.get().as_ref().map(|job| Arc::clone(&job.node))
 }
 
-/// Whether oshrun started this process.
+/// Returns whether oshrun started this process.
 pub(crate) fn launched_by_oshrun() -> bool {
     JOB.get().as_ref().is_some_and(|job| job.by_oshrun)
 }
 
-/// The number of this PE, also before initialisation when the launcher has told it.
+/// Returns the number of this PE, also before initialisation when the launcher has told it.
 pub(crate) fn known_pe() -> Option<usize> {
     match JOB.get() {
         Some(job) => Some(job.node.pe() as usize),
@@ -236,28 +237,28 @@ pub(crate) fn known_pe() -> Option<usize> {
     }
 }
 
-/// The number of PEs, 1 before the job was joined.
+/// Returns the number of PEs, 1 before the job was joined.
 pub(crate) fn size() -> u32 {
     JOB.get().as_ref().map_or(1, |job| job.node.pes())
 }
 
-/// The static data and the heap, while there is a session.
+/// Returns the static data and the heap, while there is a session.
 pub(crate) fn symmetric_ranges() -> Option<[Range<usize>; 2]> {
     let (session, job) = (SESSION.get().as_ref()?, JOB.get().as_ref()?);
     Some([job.image.statics(), session.space.range()])
 }
 
-/// Whose symmetric memory `addr` is in, and the own address of the same object.
+/// Returns the PE in whose symmetric memory `addr` is, and the own address of the same object.
 pub(crate) fn owner_of(addr: usize) -> Option<(u32, usize)> {
     SESSION.get().as_ref()?.domain.owner_of(addr)
 }
 
-/// Whether this process is a PE, not a child of one, and the library is initialised.
+/// Returns whether this process is a PE, not a child of one, and the library is initialised.
 pub(crate) fn is_this_process_a_running_pe() -> bool {
     phase() == Phase::Running && is_this_process_the_pe()
 }
 
-/// Whether this process has joined a job itself: it is no child of a PE.
+/// Returns whether this process has joined a job itself: it is no child of a PE.
 pub(crate) fn is_this_process_the_pe() -> bool {
     job().is_some_and(|job| job.pid == std::process::id())
 }

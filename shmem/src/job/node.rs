@@ -84,7 +84,8 @@ pub(crate) struct Node {
     pub(crate) places: Places,
     /// Bytes of heap per PE at the first initialisation.
     heap_len: usize,
-    /// PEs that collectives of teams take for one node, whatever the launcher says; for tests of what they do between nodes.
+    /// PEs that collectives of teams take for one node, instead of the launcher's number; for tests
+    /// of collectives between nodes.
     node_size: Option<u32>,
     control: Reservation,
 }
@@ -107,7 +108,8 @@ impl Sizes {
         }
     }
 
-    /// Where workspace and heap begin in a PE's share: huge pages need it aligned.
+    /// Returns the place where workspace and heap begin in a PE's share: huge pages need it
+    /// aligned.
     pub(crate) fn heap_offset(self) -> usize {
         self.static_len.next_multiple_of(HUGE_PAGE)
     }
@@ -125,7 +127,7 @@ impl Sizes {
         })
     }
 
-    /// Compares them with what PE 0 has told the launcher.
+    /// Compares them with those that PE 0 has told the launcher.
     fn agree(self, launcher: &mut Bootstrap) -> Result<(), Error> {
         let text = launcher.get(SIZES_KEY)?;
         let theirs = Self::parse(&String::from_utf8_lossy(&text))
@@ -153,12 +155,13 @@ impl Sizes {
 /// Under this key PE 0 tells its [`Sizes`].
 const SIZES_KEY: &str = "sizes";
 
-/// Under this key PE `pe` tells which processors it may use.
+/// Returns the key under which PE `pe` tells which processors it may use.
 fn processors_key(pe: PeerIndex) -> String {
     format!("processors-{pe}")
 }
 
-/// Under this key the leader of node `node` tells where it is, and how its node's memory is taken.
+/// Returns the key under which the leader of node `node` tells where it is, and how its node's
+/// memory is taken.
 fn place_key(node: usize) -> String {
     format!("node-{node}")
 }
@@ -236,7 +239,7 @@ impl Node {
         })
     }
 
-    /// The leader writes what the others read after the launcher's barrier.
+    /// Writes the fields that the others read after the launcher's barrier, as the leader.
     fn decide(&self, launcher: &mut Bootstrap) -> Result<(), Error> {
         let is_crowded = is_crowded(launcher, &self.places)?;
         let control = self.control.base() as *mut Control;
@@ -249,7 +252,8 @@ impl Node {
         Ok(())
     }
 
-    /// A later initialisation's heap has to fit where that of the first one was: behind it lies the next PE's share.
+    /// Checks that a later initialisation's heap fits where that of the first one was: behind it
+    /// lies the next PE's share.
     pub(crate) fn check_heap_again(&self, heap_len: usize) -> Result<(), Error> {
         let first = self.heap_len;
         if heap_len > first {
@@ -261,7 +265,8 @@ impl Node {
         Ok(())
     }
 
-    /// Where the leader writes how devices reach the PEs of the job, for all PEs of this node.
+    /// Returns the table in which the leader writes how devices reach the PEs of the job, for all
+    /// PEs of this node.
     pub(crate) fn peers(&self) -> Table {
         let layout = &self.layout;
         let behind_control = control_len(layout.processes as usize);
@@ -286,7 +291,7 @@ impl Node {
         Ok(true)
     }
 
-    /// The address of a PE's network, where `has_addresses` says so.
+    /// Returns the address of a PE's network, where `has_addresses` says so.
     pub(crate) fn address(&self, pe: PeerIndex) -> Result<Vec<u8>, Error> {
         let failed = Error::system("reading the node's addresses");
         let mut bytes = [0; ADDRESS_ROOM];
@@ -298,43 +303,43 @@ impl Node {
         Ok(rest[..usize::from(*length).min(rest.len())].to_vec())
     }
 
-    /// Where the address of a PE lies in the node's memory: behind the table of peers.
+    /// Returns the place of a PE's address in the node's memory: behind the table of peers.
     fn address_place(&self, pe: PeerIndex) -> u64 {
         let before = control_len(self.layout.processes as usize) + Table::bytes(self.pes());
         (before + pe as usize * ADDRESS_ROOM) as u64
     }
 
-    /// The number of this PE.
+    /// Returns the number of this PE.
     pub(crate) fn pe(&self) -> PeerIndex {
         self.places.pe()
     }
 
-    /// The PEs of the job.
+    /// Returns the number of PEs of the job.
     pub(crate) fn pes(&self) -> u32 {
         self.places.pes()
     }
 
-    /// The PEs of this node.
+    /// Returns the number of PEs of this node.
     pub(crate) fn processes(&self) -> u32 {
         self.layout.processes
     }
 
-    /// The ranks of the PEs of this node.
+    /// Returns the ranks of the PEs of this node.
     pub(crate) fn ranks(&self) -> impl Iterator<Item = Rank> + use<> {
         (0..self.processes()).map(Rank)
     }
 
-    /// Whether the PEs of this machine, whatever node they are on, share processors.
+    /// Returns whether the PEs of this machine, on any of its nodes, share processors.
     pub(crate) fn is_crowded(&self) -> bool {
         self.control().is_crowded != 0
     }
 
-    /// How long to wait awake.
+    /// Returns the time to wait awake.
     pub(crate) fn patience(&self) -> Patience {
         Patience::new(self.is_crowded())
     }
 
-    /// The algorithm of barriers on this node.
+    /// Returns the algorithm of barriers on this node.
     pub(crate) fn barrier_kind(&self) -> Kind {
         if self.control().barrier_kind == Kind::Dissemination as u32 {
             Kind::Dissemination
@@ -353,18 +358,19 @@ impl Node {
         }
     }
 
-    /// Whether collectives take other PEs for a node than the launcher.
+    /// Returns whether collectives take other PEs for a node than the launcher.
     pub(crate) fn has_other_groups(&self) -> bool {
         self.node_size.is_some()
     }
 
     pub(crate) fn control(&self) -> &Control {
-        // SAFETY: the memory is mapped as long as `self` and larger than a Control; what others change
-        // meanwhile is atomic, the rest is written before the launcher's barrier that ends `join`.
+        // SAFETY: the memory is mapped as long as `self` and larger than a Control; fields that
+        // others change meanwhile are atomic, the rest is written before the launcher's barrier
+        // that ends `join`.
         unsafe { &*(self.control.base() as *const Control) }
     }
 
-    /// The slot of the PE with rank `rank` on this node.
+    /// Returns the slot of the PE with rank `rank` on this node.
     #[inline(always)]
     pub(crate) fn slot(&self, rank: Rank) -> &Slot {
         assert!(rank.0 < self.layout.processes);
@@ -374,21 +380,21 @@ impl Node {
         unsafe { &*(slots as *const Slot).add(rank.0 as usize) }
     }
 
-    /// The own slot.
+    /// Returns the own slot.
     pub(crate) fn own(&self) -> &Slot {
         self.slot(self.places.rank())
     }
 
-    /// Whether the process of the PE with rank `rank` on this node has ended, or has closed the
-    /// node's memory.
+    /// Returns whether the process of the PE with rank `rank` on this node has ended, or has closed
+    /// the node's memory.
     pub(crate) fn is_gone(&self, rank: Rank) -> bool {
         // A process is not told of its own claim. If this one has closed the memory, it knows of
         // nobody.
         rank != self.places.rank() && matches!(self.layout.memory.is_claimed(rank.0), Ok(false))
     }
 
-    /// A descriptor of the process of another PE of this node; none where that has ended or cannot
-    /// be told.
+    /// Returns a descriptor of the process of another PE of this node; none where that has ended or
+    /// cannot be told.
     pub(crate) fn process_of(&self, rank: Rank) -> Option<OwnedFd> {
         self.layout.memory.claimant(rank.0).ok().flatten()
     }
@@ -404,7 +410,7 @@ impl Node {
         );
     }
 
-    /// The status that somebody asked the job to end with.
+    /// Returns the status that somebody asked the job to end with.
     pub(crate) fn exit_status(&self) -> Option<i32> {
         // ORDERING: pairs with the exchange in `request_exit`.
         match self.control().exit_request.load(Ordering::Acquire) {
@@ -416,7 +422,7 @@ impl Node {
 
 const _: () = assert!(size_of::<Control>().is_multiple_of(align_of::<Slot>()));
 
-/// Where the PEs of the job are; all on one node when the launcher does not tell.
+/// Returns the places of the PEs of the job; all on one node when the launcher does not tell.
 fn places(launcher: &mut Bootstrap) -> Result<Places, Error> {
     let size = launcher.size();
     let names = launcher.node_map()?.unwrap_or_else(|| vec![0; size]);
@@ -424,7 +430,7 @@ fn places(launcher: &mut Bootstrap) -> Result<Places, Error> {
         .ok_or_else(|| fi_bootstrap::Error::Garbled("PMI_process_mapping".into()).into())
 }
 
-/// Bytes of the control part of a node with `processes` PEs.
+/// Returns the bytes of the control part of a node with `processes` PEs.
 fn control_len(processes: usize) -> usize {
     (size_of::<Control>() + processes * size_of::<Slot>()).next_multiple_of(HUGE_PAGE)
 }
@@ -432,8 +438,8 @@ fn control_len(processes: usize) -> usize {
 /// Bytes for the address of a PE's network and its length, which are less over libfabric.
 const ADDRESS_ROOM: usize = 128;
 
-/// Bytes before the first share: of the control part, and where there are several nodes of the table of peers and of
-/// their addresses.
+/// Returns the bytes before the first share: of the control part, and where there are several nodes
+/// of the table of peers and of their addresses.
 fn before_shares(places: &Places) -> usize {
     let control = control_len(places.near().len());
     if places.is_one_node() {
@@ -519,7 +525,7 @@ fn find(launcher: &mut Bootstrap, places: &Places) -> Result<Memfd, Error> {
         })
 }
 
-/// Whether the PEs of the job on the machine of this node, whose leader calls this, share
+/// Returns whether the PEs of the job on the machine of this node, whose leader calls this, share
 /// processors. All leaders of a machine find the same, from the masks and limits that the PEs have
 /// put.
 fn is_crowded(launcher: &mut Bootstrap, places: &Places) -> Result<bool, Error> {
@@ -535,7 +541,7 @@ fn is_crowded(launcher: &mut Bootstrap, places: &Places) -> Result<bool, Error> 
     Ok(!each_has_its_own(&all))
 }
 
-/// The processors that `pe` has put.
+/// Returns the processors that `pe` has put.
 fn processors_of(launcher: &mut Bootstrap, pe: PeerIndex) -> Result<Processors, Error> {
     let key = processors_key(pe);
     let text = launcher.get(&key)?;
@@ -590,8 +596,8 @@ impl Place {
 /// Stands for a ticket where there is none.
 const NO_TICKET: &str = "-";
 
-/// A name that two processes share when one kernel runs both: its boot. Empty where `/proc` does
-/// not tell.
+/// Returns a name that two processes share when one kernel runs both: its boot. Empty where `/proc`
+/// does not tell.
 fn machine() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     boot.trim().to_owned()

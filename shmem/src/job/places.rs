@@ -1,8 +1,8 @@
-//! Which PE of the job is where.
+//! The places of the PEs of the job.
 //!
-//! A PE has a number in the job, the same for everybody: it is what programs and the fabric speak of. On its node it
-//! also has a [`Rank`], which finds its part of the node's memory. In a job of one node the two are equal, and
-//! nothing else should rely on that.
+//! A PE has a number in the job, the same for everybody: programs and the fabric use it. On its
+//! node it also has a [`Rank`], which finds its part of the node's memory. In a job of one node the
+//! two are equal, and nothing else should rely on that.
 
 use fi_provider::symmetric::address_vector::PeerIndex;
 use fi_provider::symmetric::domain::Placement;
@@ -25,8 +25,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The place of `pe` in a job whose launcher has put PE `i` on the node that it calls `names[i]`; `None` where
-    /// the job has no such PE.
+    /// Returns the place of `pe` in a job whose launcher has put PE `i` on the node that it calls
+    /// `names[i]`; `None` where the job has no such PE.
     pub(crate) fn of(pe: PeerIndex, names: &[u32]) -> Option<Self> {
         let mut known = std::collections::HashMap::new();
         let mut nodes: Vec<Vec<PeerIndex>> = Vec::new();
@@ -50,67 +50,67 @@ impl Places {
         })
     }
 
-    /// The number of this PE.
+    /// Returns the number of this PE.
     pub(crate) fn pe(&self) -> PeerIndex {
         self.pe
     }
 
-    /// The PEs of the job.
+    /// Returns the number of PEs of the job.
     pub(crate) fn pes(&self) -> u32 {
         self.node_of.len() as u32
     }
 
-    /// The rank of this PE on its node.
+    /// Returns the rank of this PE on its node.
     pub(crate) fn rank(&self) -> Rank {
         self.rank
     }
 
-    /// The number of this PE's node, from 0, in the order of the nodes' leaders.
+    /// Returns the number of this PE's node, from 0, in the order of the nodes' leaders.
     pub(crate) fn node(&self) -> usize {
         self.node
     }
 
-    /// The nodes of the job.
+    /// Returns the number of nodes of the job.
     pub(crate) fn nodes(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether all PEs are on one node.
+    /// Returns whether all PEs are on one node.
     pub(crate) fn is_one_node(&self) -> bool {
         self.nodes.len() == 1
     }
 
-    /// The PE that acts for node `node`: the lowest there.
+    /// Returns the PE that acts for node `node`: the lowest there.
     pub(crate) fn leader(&self, node: usize) -> PeerIndex {
         self.nodes[node][0]
     }
 
-    /// The PEs of node `node`.
+    /// Returns the PEs of node `node`.
     pub(crate) fn on(&self, node: usize) -> &[PeerIndex] {
         &self.nodes[node]
     }
 
-    /// Whether this PE acts for its node.
+    /// Returns whether this PE acts for its node.
     pub(crate) fn is_leader(&self) -> bool {
         self.rank == Rank(0)
     }
 
-    /// The number of the node of `pe`.
+    /// Returns the number of the node of `pe`.
     pub(crate) fn node_of(&self, pe: PeerIndex) -> usize {
         self.node_of[pe as usize]
     }
 
-    /// The PEs of this node in the order of their ranks.
+    /// Returns the PEs of this node in the order of their ranks.
     pub(crate) fn near(&self) -> &[PeerIndex] {
         &self.nodes[self.node]
     }
 
-    /// The PE of this node with rank `rank`.
+    /// Returns the PE of this node with rank `rank`.
     pub(crate) fn pe_at(&self, rank: Rank) -> PeerIndex {
         self.near()[rank.0 as usize]
     }
 
-    /// The PEs of the other nodes.
+    /// Returns the PEs of the other nodes.
     pub(crate) fn far(&self) -> impl Iterator<Item = PeerIndex> + '_ {
         (0..)
             .zip(&self.node_of)
@@ -118,7 +118,7 @@ impl Places {
             .map(|(pe, _)| pe)
     }
 
-    /// The same for the fabric.
+    /// Returns the places of the PEs, for the fabric.
     pub(crate) fn placement(&self) -> Placement {
         Placement {
             own: self.pe,

@@ -46,7 +46,7 @@ pub(crate) struct Wishes {
     pub(crate) completions: Completions,
 }
 
-/// Why an initialisation failed.
+/// Reason for which an initialisation failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// For a reason of this PE's, which nobody has said yet.
@@ -113,7 +113,8 @@ impl Session {
     }
 }
 
-/// The user asked for a device, and all PEs are on one node: says so if there is none, for another time.
+/// Says if there is no device, for another time: the user asked for one, and all PEs are on one
+/// node.
 fn say_if_missing(at: Routine) {
     if let Err(error) = device::probe() {
         message::say(format_args!(
@@ -188,7 +189,7 @@ fn connect(
     }
 }
 
-/// How the hosts of a job are watched, which oshrun does itself.
+/// Returns the way to watch the hosts of a job, which oshrun does itself.
 fn watch(job: &Job) -> Result<Option<libfabric::Watch>, Error> {
     let seconds = env::host_timeout()?;
     let is_watched = job.by_oshrun || seconds == 0;
@@ -199,7 +200,7 @@ fn watch(job: &Job) -> Result<Option<libfabric::Watch>, Error> {
     }))
 }
 
-/// Nothing comes from the host of a PE.
+/// Ends the job because nothing comes from the host of a PE.
 fn host_is_silent(pe: u32, address: IpAddr) {
     message::fatal(format_args!(
         "nothing has come from the host of PE {pe}, {address}, for the time of FARREACH_HOST_TIMEOUT: it has ended or is cut off"
@@ -235,11 +236,11 @@ fn standard_streams() -> Vec<File> {
         .collect()
 }
 
-/// The first byte of what a PE tells about its device: that an address follows, or that it has none.
+/// First byte of a PE's word about its device: an address follows, or it has none.
 const OPEN: u8 = 1;
 const REFUSED: u8 = 0;
 
-/// Under this key PE `pe` tells the address of its `network`.
+/// Returns the key under which PE `pe` tells the address of its `network`.
 fn key(network: &str, pe: PeerIndex) -> String {
     format!("{network}-{pe}")
 }
@@ -298,7 +299,7 @@ fn exchange(
     Ok(None)
 }
 
-/// The address of the network of `pe`; none where that cannot be used.
+/// Returns the address of the network of `pe`; none where that cannot be used.
 fn address_of(
     network: &str,
     launcher: &mut Bootstrap,
@@ -338,7 +339,7 @@ fn fill(
     Ok(None)
 }
 
-/// The lowest PE whose network cannot be used.
+/// Returns the lowest PE whose network cannot be used.
 fn first_refused(
     network: &str,
     launcher: &mut Bootstrap,
@@ -352,8 +353,8 @@ fn first_refused(
     Ok(None)
 }
 
-/// The network of PE `refusing` cannot be used, for the reason `own` if that is this PE: it says so before any PE goes
-/// on.
+/// Reports that the network of PE `refusing` cannot be used, for the reason `own` if that is this
+/// PE: it says so before any PE goes on.
 fn refused_by(
     at: Routine,
     launcher: &mut Bootstrap,

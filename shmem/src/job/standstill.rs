@@ -32,7 +32,7 @@ const SIGNAL: c_int = 33;
 /// Threads that can be held.
 const MOST: usize = 1 << 16;
 
-/// How long a thread may take to come to a stop: one that is in an uninterruptible system call may
+/// Time that a thread may take to come to a stop: one that is in an uninterruptible system call may
 /// take its time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -134,7 +134,7 @@ impl Drop for Standstill {
     }
 }
 
-/// Why not all threads stand still; plain data, as nothing may be allocated then.
+/// Reason for which not all threads stand still; plain data, as nothing may be allocated then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deaf {
     /// The thread with this number has not stopped in time.
@@ -367,7 +367,7 @@ fn stand_still(go: &AtomicU32, own: &Thread) {
     own.state.store(LEFT, Ordering::Release);
 }
 
-/// Whether there is another thread than the caller's.
+/// Returns whether there is another thread than the caller's.
 fn others() -> Result<bool, Error> {
     match threads() {
         Ok(count) => Ok(count > 1),
@@ -383,8 +383,8 @@ fn others() -> Result<bool, Error> {
     }
 }
 
-/// The number of threads of this process: the kernel gives the folder a link for each, beside its
-/// two.
+/// Returns the number of threads of this process: the kernel gives the folder a link for each,
+/// beside its two.
 fn threads() -> io::Result<usize> {
     let mut found = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the path is a C string, and the record has room for the answer.
@@ -396,7 +396,7 @@ fn threads() -> io::Result<usize> {
     Ok((links as usize).saturating_sub(2))
 }
 
-/// Whether the first thread has ended and is kept by the kernel for the others.
+/// Returns whether the first thread has ended and is kept by the kernel for the others.
 fn first_has_ended() -> bool {
     // SAFETY: getpid has no preconditions.
     let pid = unsafe { libc::getpid() };

@@ -20,11 +20,11 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 
-/// Where the main executable lies.
+/// Place of the main executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Image {
     /// The writable segments, in ascending order. There is more than one where an object asks for an
-    /// alignment above the page size; what lies between them is not the executable's.
+    /// alignment above the page size; the memory between them is not the executable's.
     pub(crate) segments: Vec<Segment>,
     /// From the first to the last page of all segments, writable or not.
     pub(crate) whole: Range<usize>,
@@ -36,12 +36,12 @@ pub(crate) struct Image {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) range: Range<usize>,
-    /// The file initialises what comes before; the rest is zero until it is written.
+    /// The file initialises the bytes before; the rest is zero until it is written.
     initialised_end: usize,
 }
 
 impl Image {
-    /// From the first to the last page of the static data.
+    /// Returns the range from the first to the last page of the static data.
     pub(crate) fn statics(&self) -> Range<usize> {
         match (self.segments.first(), self.segments.last()) {
             (Some(first), Some(last)) => first.range.start..last.range.end,
@@ -49,7 +49,8 @@ impl Image {
         }
     }
 
-    /// The segments as regions of a PE's share, which holds the static data from its beginning on.
+    /// Returns the segments as regions of a PE's share, which holds the static data from its
+    /// beginning on.
     pub(crate) fn regions(&self) -> impl Iterator<Item = MemoryRegion> {
         let start = self.statics().start;
         self.segments.iter().map(move |segment| MemoryRegion {
@@ -115,8 +116,8 @@ fn image_of(headers: &[libc::Elf64_Phdr], bias: usize, page: usize) -> Image {
     }
 }
 
-/// Maps what lies between the writable segments onto `memory` as well, of which it takes its place after `offset`, so
-/// that the static data is one region: a device registers it as one.
+/// Maps the memory between the writable segments onto `memory` as well, of which it takes its place
+/// after `offset`, so that the static data is one region: a device registers it as one.
 ///
 /// # Errors
 /// The system's errors; [`io::ErrorKind::AlreadyExists`] where something else lies there.
@@ -218,8 +219,8 @@ unsafe fn copy_page(to: usize, from: usize, page: usize) {
     }
 }
 
-/// Which of the own pages have memory, by `/proc/self/pagemap`: an untouched `.bss` is not read, so that
-/// it costs nothing.
+/// The own pages that have memory, by `/proc/self/pagemap`: an untouched `.bss` is not read, so
+/// that it costs nothing.
 struct Presence {
     pagemap: Option<File>,
 }

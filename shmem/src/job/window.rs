@@ -1,5 +1,5 @@
-//! Where the heap lies: in one window of addresses with the static data, and right below it the library's own
-//! workspace ([`crate::job::workspace`]).
+//! The place of the heap: in one window of addresses with the static data, and right below it the
+//! library's own workspace ([`crate::job::workspace`]).
 //!
 //! Below a position-independent executable the addresses are free, and only its code lies between heap
 //! and static data. Above an executable are the program's own heap (brk) and, far up, its libraries; so
@@ -28,7 +28,8 @@ pub(crate) struct HeapSpace {
     region: MemoryRegion,
 }
 
-/// The bytes to map for a heap of `asked` bytes: whole pages, if the machine could ever hold them.
+/// Returns the bytes to map for a heap of `asked` bytes: whole pages, if the machine could ever
+/// hold them.
 pub(crate) fn heap_len(asked: usize) -> Result<usize, Error> {
     let available = machine_memory();
     if asked > available {
@@ -37,7 +38,7 @@ pub(crate) fn heap_len(asked: usize) -> Result<usize, Error> {
     Ok(asked.next_multiple_of(page_size()))
 }
 
-/// Memory and swap of this machine in bytes.
+/// Returns memory and swap of this machine in bytes.
 #[expect(unsafe_code, reason = "sysinfo(2) fills in a C record")]
 fn machine_memory() -> usize {
     // SAFETY: all-zero is a valid record, which the call fills in.
@@ -85,27 +86,27 @@ impl HeapSpace {
         })
     }
 
-    /// The first address of the workspace.
+    /// Returns the first address of the workspace.
     pub(crate) fn workspace(&self) -> usize {
         self.region.base
     }
 
-    /// The first address of the mailbox.
+    /// Returns the first address of the mailbox.
     pub(crate) fn mailbox(&self) -> usize {
         self.workspace() + MAILBOX
     }
 
-    /// The first address of the heap.
+    /// Returns the first address of the heap.
     pub(crate) fn base(&self) -> usize {
         self.region.base + WORKSPACE
     }
 
-    /// The workspace and the heap, as peers reach them.
+    /// Returns the workspace and the heap, as peers reach them.
     pub(crate) fn region(&self) -> MemoryRegion {
         self.region.clone()
     }
 
-    /// The heap.
+    /// Returns the heap.
     pub(crate) fn range(&self) -> Range<usize> {
         self.base()..self.region.range().end
     }
@@ -133,7 +134,7 @@ impl HeapSpace {
     }
 }
 
-/// Base addresses of the heap to try, best first; below each is room for the workspace.
+/// Returns the base addresses of the heap to try, best first; below each is room for the workspace.
 fn candidates(image: &Image, len: usize) -> impl Iterator<Item = usize> {
     let below = image
         .whole
@@ -148,7 +149,7 @@ fn candidates(image: &Image, len: usize) -> impl Iterator<Item = usize> {
     below.into_iter().chain(above)
 }
 
-/// Whether the peers' windows find room when the heap is at `base`.
+/// Returns whether the peers' windows find room when the heap is at `base`.
 fn windows_fit(image: &Image, base: usize, len: usize, processes: usize) -> bool {
     let statics = image.statics();
     let start = base.min(statics.start);

@@ -33,7 +33,7 @@ pub(crate) const BLOCK: usize = 12 << 10;
 /// Bytes of the workspace: whole huge pages.
 pub(crate) const WORKSPACE: usize = 4 << 20;
 
-/// Where the mailbox lies in the workspace, behind the blocks; [`crate::mailbox`] has its meaning.
+/// Place of the mailbox in the workspace, behind the blocks; [`crate::mailbox`] has its meaning.
 pub(crate) const MAILBOX: usize = TEAMS * BLOCK;
 
 /// The most rounds of a barrier of nodes, each with a word of the mailbox: more than there can be of
@@ -60,13 +60,14 @@ const MAILBOX_BYTES: usize = MAILBOX_WORDS * size_of::<u64>();
 #[repr(C, align(64))]
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// Where the team's PEs of this node meet, in the block of the first of them.
+    /// Meeting place of the team's PEs of this node, in the block of the first of them.
     pub(crate) central: Central,
-    /// The same, by dissemination.
+    /// Meeting place of the team's PEs of this node, by dissemination.
     pub(crate) rounds: Rounds,
     /// Written by the leader of another node in each round of their meeting: its epoch.
     pub(crate) leaders: [AtomicU64; ROUNDS],
-    /// How often PEs of a team on one node have come to a collective that asks for their order: in the first one's block.
+    /// Number of times that PEs of a team on one node have come to a collective that asks for their
+    /// order: in the first one's block.
     pub(crate) arrivals: Arrivals,
     /// This PE's word of its arrival.
     pub(crate) arrival: Arrival,
@@ -94,7 +95,7 @@ struct Bytes(UnsafeCell<[u8; SLOT]>);
 unsafe impl Sync for Bytes {}
 
 impl Slot {
-    /// The bytes.
+    /// Returns the bytes.
     #[inline(always)]
     pub(crate) fn bytes(&self) -> *mut u8 {
         self.bytes.0.get().cast()

@@ -1,8 +1,9 @@
-//! The queue of a lock: what a PE does to join it, and to pass the lock on, whatever the words are in.
+//! The queue of a lock: a PE's steps to join it, and to pass the lock on, for words in memory of
+//! any kind.
 //!
 //! The tail names the last PE of the queue, [`FREE`] if there is none. Each PE has a link, 0 outside the queue, to which
 //! the PE before it adds [`GRANTED`] and the PE behind it adds its name, each once and in any order. A PE that goes to sleep
-//! adds [`ASLEEP`] itself: then whoever passes the lock on finds it, or it finds the lock.
+//! adds [`ASLEEP`] itself: then the PE that passes the lock on finds it, or it finds the lock.
 
 use fi_provider::symmetric::address_vector::PeerIndex;
 
@@ -15,45 +16,46 @@ const GRANTED: u32 = 1 << 31;
 /// In a link: its owner sleeps, and has to be woken when the lock is passed on to it.
 const ASLEEP: u32 = 1 << 30;
 
-/// The name of a PE in tails and links: not 0, and less than [`ASLEEP`].
+/// Returns the name of a PE in tails and links: not 0, and less than [`ASLEEP`].
 fn name(pe: PeerIndex) -> u32 {
     pe + 1
 }
 
-/// The name in a link, 0 if nobody is behind.
+/// Returns the name in a link, 0 if nobody is behind.
 fn next(link: u32) -> u32 {
     link & !(GRANTED | ASLEEP)
 }
 
-/// The PE of a name.
+/// Returns the PE of a name.
 fn pe_of(name: u32) -> PeerIndex {
     name - 1
 }
 
 /// The words of a lock. Every operation is atomic and done when it returns.
 pub(super) trait Words {
-    /// Why a word cannot be reached.
+    /// Reason for which a word cannot be reached.
     type Error;
 
-    /// The number of this PE.
+    /// Returns the number of this PE.
     fn me(&self) -> PeerIndex;
 
-    /// Replaces the tail; returns what was there.
+    /// Replaces the tail; returns the old one.
     fn swap_tail(&mut self, new: u32) -> Result<u32, Self::Error>;
 
-    /// Replaces the tail if it is `old`; returns what was there.
+    /// Replaces the tail if it is `old`; returns the tail before.
     fn replace_tail(&mut self, old: u32, new: u32) -> Result<u32, Self::Error>;
 
-    /// Adds to the link of `pe`; returns what was there.
+    /// Adds to the link of `pe`; returns its old value.
     fn add_to_link(&mut self, pe: PeerIndex, by: i64) -> Result<u32, Self::Error>;
 
-    /// The own link.
+    /// Returns the own link.
     fn link(&mut self) -> Result<u32, Self::Error>;
 
     /// Waits until the own link is greater than `floor`; returns it.
     fn wait_for_link_over(&mut self, floor: u32) -> Result<u32, Self::Error>;
 
-    /// As [`Words::wait_for_link_over`], but gives up and returns the link as it is where it is time to sleep, if this PE may.
+    /// Waits as [`Words::wait_for_link_over`] does, but gives up and returns the link as it is
+    /// where it is time to sleep, if this PE may.
     fn watch_link_over(&mut self, floor: u32) -> Result<u32, Self::Error>;
 
     /// Sleeps until woken, unless the own link is not `seen` any more. May wake for no reason.
@@ -121,7 +123,7 @@ pub(super) fn release<W: Words>(words: &mut W) -> Result<bool, W::Error> {
     if words.add_to_link(next, GRANTED.into())? & ASLEEP != 0 {
         words.wake(next)?;
     }
-    // Those before and behind have added to the link what they add.
+    // The PEs before and behind have made their additions to the link.
     clear(words, link)
 }
 

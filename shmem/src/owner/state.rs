@@ -32,7 +32,7 @@ pub(crate) struct State {
     parts: AtomicUsize,
 }
 
-/// Why the exit handler must not finalise.
+/// Reason for which the exit handler must not finalise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// Another thread, which still runs, has used the `World` last.
@@ -44,7 +44,7 @@ pub(crate) enum Refusal {
 }
 
 impl State {
-    /// The state before there is a `World`.
+    /// Returns the state before there is a `World`.
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
         Self {
@@ -58,7 +58,7 @@ impl State {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether `thread` has used the `World` last.
+    /// Returns whether `thread` has used the `World` last.
     #[inline]
     pub(crate) fn is_of(&self, thread: usize) -> bool {
         self.owner.load(Ordering::Relaxed) == thread

@@ -243,7 +243,7 @@ impl<'w, T: Pod> Array<'w, T> {
         (0..self.dealt.own_len()).map(|at| (self.dealt.global(at), self.part.load(at)))
     }
 
-    /// Replaces each element of this PE by what `f` makes of its global index and its value.
+    /// Replaces each element of this PE by the result of `f` for its global index and its value.
     pub fn update_own(&self, mut f: impl FnMut(usize, T) -> T) {
         for at in 0..self.dealt.own_len() {
             self.part
@@ -256,7 +256,7 @@ macro_rules! batches {
     ($($(#[$doc:meta])* $name:ident: $op:ident;)*) => {
         impl<T: Element> Array<'_, T> {$(
             $(#[$doc])* ///
-            /// They are all on their way at a time, and delivered when this returns.
+            /// Delivers them all before it returns; they are all on their way at a time.
             ///
             /// # Panics
             /// If an index is out of range, or `ctx` is of a team.

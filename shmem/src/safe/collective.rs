@@ -27,7 +27,7 @@ struct Ranges<T> {
 }
 
 impl<T: Pod> Ranges<T> {
-    /// `to` elements of `dest` and `from` elements of `source`, which are in range.
+    /// Takes `to` elements of `dest` and `from` elements of `source`, which are in range.
     #[track_caller]
     fn new(
         (dest, dest_at): (&Shared<'_, T>, usize),
@@ -55,7 +55,7 @@ impl<T: Pod> Ranges<T> {
         );
     }
 
-    /// The arguments that all PEs agree on.
+    /// Returns the arguments that all PEs agree on.
     fn args(&self, count: usize, extra: usize) -> Args {
         Args {
             size: size_of::<T>(),
@@ -125,8 +125,8 @@ impl Team<'_> {
         unsafe { collective::fcollect(at, self.handle, dest, source, count) };
     }
 
-    /// As [`Team::fcollect`], where each PE has its own `count` (9.10.8); returns how many elements
-    /// all have together.
+    /// Gathers as [`Team::fcollect`] does, where each PE has its own `count` (9.10.8); returns the
+    /// number of elements that all have together.
     ///
     /// # Panics
     /// If the elements of this PE, or those of all PEs in `dest`, are out of range, if the ranges
@@ -180,8 +180,8 @@ impl Team<'_> {
         unsafe { collective::alltoall(at, self.handle, dest, source, count) };
     }
 
-    /// As [`Team::alltoall`], where the elements lie `by` elements apart in `dest`, and `from` in
-    /// `source` (9.10.6).
+    /// Exchanges as [`Team::alltoall`] does, where the elements lie `by` elements apart in `dest`,
+    /// and `from` in `source` (9.10.6).
     ///
     /// # Panics
     /// If an element is out of range, if a stride is 0, if the ranges from the first to the last

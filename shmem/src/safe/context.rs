@@ -76,7 +76,7 @@ impl World {
 }
 
 impl<'w> Ctx<'w> {
-    /// The default context, for the `World`.
+    /// Returns the default context, for the `World`.
     pub(super) fn default_context() -> Self {
         Self {
             context: ctx::default_ctx(),
@@ -103,28 +103,28 @@ impl<'w> Ctx<'w> {
         self.context.endpoint.peer_count() as usize
     }
 
-    /// Whether it counts PEs as the job does: it was made of the `World` or of its team.
+    /// Returns whether it counts PEs as the job does: it was made of the `World` or of its team.
     #[inline]
     pub(super) fn is_of_world(&self) -> bool {
         self.created.as_ref().is_none_or(Created::is_of_world)
     }
 
-    /// The number of a PE that the context has, as the routines take it.
+    /// Returns the number of a PE that the context has, as the routines take it.
     #[track_caller]
     #[inline(always)]
     pub(super) fn number(&self, pe: usize) -> c_int {
         number(self.context, pe)
     }
 
-    /// The number of a PE that the context has, as the fabric takes it. A context has none once the
-    /// end of the program has finalised.
+    /// Returns the number of a PE that the context has, as the fabric takes it. A context has none
+    /// once the end of the program has finalised.
     #[track_caller]
     #[inline(always)]
     pub(super) fn peer(&self, pe: usize) -> PeerIndex {
         number(self.context, pe) as PeerIndex
     }
 
-    /// The context, for operations whose arguments were looked at.
+    /// Returns the context, for operations whose arguments were looked at.
     #[inline(always)]
     pub(super) fn checked(&self) -> &'static Checked {
         Checked::of(self.context)
@@ -222,7 +222,7 @@ impl<'w> Ctx<'w> {
     }
 }
 
-/// The number of a PE that `context` has, as the routines take it.
+/// Returns the number of a PE that `context` has, as the routines take it.
 #[track_caller]
 #[inline(always)]
 pub(super) fn number(context: &Context, pe: usize) -> c_int {

@@ -1,4 +1,4 @@
-//! Contexts that were created: who quiets them, and when they are destroyed.
+//! Contexts that were created: the threads that quiet them, and the time when they are destroyed.
 //!
 //! A conversion of an array quiets all contexts of the process, also those that other threads have,
 //! which OpenSHMEM allows at SHMEM_THREAD_MULTIPLE (9.12.2): they are created without options, so that a
@@ -52,12 +52,12 @@ impl Created {
         })
     }
 
-    /// Whether it counts PEs as the job does.
+    /// Returns whether it counts PEs as the job does.
     pub(super) fn is_of_world(&self) -> bool {
         self.team == team::WORLD
     }
 
-    /// The context, which is there as long as this value is.
+    /// Returns the context, which is there as long as this value is.
     pub(super) fn context(&self) -> &'static Context {
         // SAFETY: the handle is that of a context not yet destroyed: that is done by `drop`. (The
         // place of a context is there for ever.)
@@ -68,7 +68,7 @@ impl Created {
 impl Drop for Created {
     fn drop(&mut self) {
         // SAFETY: nobody uses the context afterwards, as its one user is being dropped, nor
-        // meanwhile: whoever quieted it held the lock.
+        // meanwhile: a thread that quieted it held the lock.
         CREATED.destroy(self.handle, || unsafe {
             created::destroy(&"Ctx::drop", self.handle);
         });

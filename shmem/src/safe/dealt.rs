@@ -1,9 +1,9 @@
-//! Which PE has which elements of an array that is dealt out.
+//! The elements that each PE has of an array that is dealt out.
 
 use crate::job;
 use std::ops::Range;
 
-/// How the elements of an [`Array`](super::Array) are dealt out.
+/// The way in which the elements of an [`Array`](super::Array) are dealt out.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), shmem::Error> {
@@ -25,7 +25,7 @@ pub enum Layout {
     Cyclic,
 }
 
-/// Which PE has which elements of an [`Array`](super::Array).
+/// The elements that each PE has of an [`Array`](super::Array).
 ///
 /// ```no_run
 /// # fn main() -> Result<(), shmem::Error> {
@@ -52,7 +52,7 @@ pub struct Dealt {
     pes: Box<[u32]>,
     /// The number of this PE among them.
     me: usize,
-    /// The elements of a PE, or the PEs: what an index is divided by.
+    /// The elements of a PE, or the PEs: the divisor of an index.
     divisor: Divisor,
 }
 
@@ -74,8 +74,8 @@ impl Divisor {
     #[inline(always)]
     fn divide(self, dividend: usize) -> (usize, usize) {
         let product = u128::from(self.reciprocal) * dividend as u128;
-        // By at most 1 too small: by less than 1 for the reciprocal's error, and by less for what
-        // the shift cuts off.
+        // By at most 1 too small: by less than 1 for the reciprocal's error, and by less for the
+        // bits that the shift cuts off.
         let quotient = (product >> 64) as usize;
         let rest = dividend - quotient * self.number;
         if rest >= self.number {
@@ -104,7 +104,7 @@ impl Dealt {
         }
     }
 
-    /// The elements that each PE has room for.
+    /// Returns the number of elements that each PE has room for.
     pub(super) fn part(&self) -> usize {
         self.part
     }
@@ -136,7 +136,7 @@ impl Dealt {
         (self.pes[member] as usize, at)
     }
 
-    /// The PE's place among [`Dealt::pes`] and the element's in its part, which has it.
+    /// Returns the PE's place among [`Dealt::pes`] and the element's in its part, which has it.
     #[track_caller]
     #[inline(always)]
     pub(super) fn member_of(&self, index: usize) -> (usize, usize) {
@@ -150,7 +150,7 @@ impl Dealt {
         }
     }
 
-    /// The PEs, as the job counts them.
+    /// Returns the PEs, as the job counts them.
     pub(super) fn pes(&self) -> &[u32] {
         &self.pes
     }
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Numbers of all magnitudes, and those near powers of two.
+    /// Returns numbers of all magnitudes, and those near powers of two.
     fn edges() -> impl Strategy<Value = usize> {
         prop_oneof![
             (any::<usize>(), 0_u32..64).prop_map(|(number, shift)| number >> shift),

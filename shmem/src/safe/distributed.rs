@@ -132,7 +132,7 @@ impl World {
 }
 
 impl World {
-    /// An empty registry, for a new `World`.
+    /// Makes an empty registry, for a new `World`.
     pub(super) fn no_values() -> RefCell<Registry> {
         RefCell::default()
     }

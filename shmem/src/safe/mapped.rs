@@ -18,8 +18,8 @@ pub(super) struct Mapped<'a, T> {
 }
 
 impl<'a, T: Pod> Mapped<'a, T> {
-    /// `None` where a part is not mapped, or not within reach of the processor's atomics, if they are asked
-    /// for; and for fewer elements than there are parts.
+    /// Returns `None` where a part is not mapped, or not within reach of the processor's atomics,
+    /// if they are asked for; and for fewer elements than there are parts.
     #[track_caller]
     pub(super) fn of(
         array: &'a Array<'_, T>,
@@ -43,7 +43,7 @@ impl<'a, T: Pod> Mapped<'a, T> {
         })
     }
 
-    /// The address of element `index`, where it is mapped, aligned.
+    /// Returns the address of element `index`, where it is mapped, aligned.
     #[track_caller]
     #[inline(always)]
     fn at(&self, index: usize) -> *mut T {

@@ -1,4 +1,4 @@
-//! How the PEs of a team see that they call the same before they do it.
+//! The way in which the PEs of a team see that they call the same before they do it.
 //!
 //! Every collective call of the safe interface but for the barriers begins with [`meet`]. PEs that
 //! come to different calls, or to the same one with other arguments, panic there, before anything
@@ -18,9 +18,9 @@ pub(super) struct Args {
     pub(super) size: usize,
     /// The number of elements.
     pub(super) count: usize,
-    /// Where an array begins, in bytes from the start of the heap, or an index.
+    /// Beginning of an array, in bytes from the start of the heap, or an index.
     pub(super) place: Option<usize>,
-    /// Where a second array begins, in the same way.
+    /// Beginning of a second array, in the same way.
     pub(super) source: Option<usize>,
     /// The argument that is left, a root, a stride or a number, below 2^63; below 2^20 beside a
     /// second array.
@@ -31,7 +31,8 @@ pub(super) struct Args {
 const HAS_SOURCE: u64 = 1 << 63;
 const EXTRA_BITS: u32 = 20;
 
-/// `extra` and `source` in a word. Places are below 2^43, as those of [`Place::args`](super::phase::Place::args).
+/// Packs `extra` and `source` into a word. Places are below 2^43, as those of
+/// [`Place::args`](super::phase::Place::args).
 fn packed(Args { source, extra, .. }: Args) -> u64 {
     match source {
         None => extra as u64 & !HAS_SOURCE,
@@ -42,7 +43,7 @@ fn packed(Args { source, extra, .. }: Args) -> u64 {
     }
 }
 
-/// The contrary of [`packed`]: `source` and `extra`.
+/// Unpacks `source` and `extra` from a word of [`packed`].
 fn unpacked(word: u64) -> (Option<usize>, usize) {
     if word & HAS_SOURCE == 0 {
         return (None, word as usize);
@@ -60,7 +61,7 @@ struct Call<'a>(&'a str, Args);
 /// Bytes of a routine's name that PEs compare.
 const NAME: usize = 16;
 
-/// The name of a routine without its type, to be compared: the first bytes of it.
+/// Returns the name of a routine without its type, to be compared: the first bytes of it.
 fn name_of(at: Routine) -> [u8; NAME] {
     let name = at.rsplit("::").next().unwrap_or(at);
     let mut bytes = [0; NAME];

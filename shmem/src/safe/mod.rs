@@ -9,7 +9,7 @@
 //! * [`Ctx`] is a communication context, with all one-sided operations. It can move to another thread and
 //!   cannot be used by two at once (it is `Send` and not `Sync`).
 //!
-//! Elements are [`Pod`]: every bit pattern is a value, so that whatever peers write is one.
+//! Elements are [`Pod`]: every bit pattern is a value, so that all bytes that peers write are one.
 //!
 //! A PE, an index or a length that is out of range panics, as indexing does; a panic ends the job.
 //!
@@ -97,7 +97,7 @@ mod sealed {
 
     /// An array whose place on all PEs is known.
     pub trait Placed<T> {
-        /// Where it lies.
+        /// Returns the place where it lies.
         fn place(&self) -> Place<T>;
     }
 }

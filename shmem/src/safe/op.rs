@@ -143,7 +143,7 @@ impl<R> fmt::Debug for Op<'_, R> {
 }
 
 impl Ctx<'_> {
-    /// The operation on a buffer; `make` is for its kind.
+    /// Makes the operation on a buffer; `make` is for its kind.
     fn op<R>(&self, raw: Raw, make: unsafe fn(Raw) -> R) -> Op<'_, R> {
         Op {
             ctx: self,

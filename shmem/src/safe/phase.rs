@@ -18,7 +18,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// Where an array lies: the own part of it, at the same offset of every PE's symmetric memory.
+/// Place of an array: the own part of it, at the same offset of every PE's symmetric memory.
 #[derive(Debug)]
 pub struct Place<T> {
     pub(super) base: *mut T,
@@ -34,7 +34,7 @@ impl<T> Clone for Place<T> {
 impl<T> Copy for Place<T> {}
 
 impl<T> Place<T> {
-    /// Where element `index` of a transfer of `count` elements begins.
+    /// Returns the address at which element `index` of a transfer of `count` elements begins.
     #[track_caller]
     #[inline(always)]
     pub(super) fn at(self, index: usize, count: usize) -> *mut T {
@@ -44,7 +44,7 @@ impl<T> Place<T> {
         self.base.wrapping_add(index)
     }
 
-    /// Where element `index` is.
+    /// Returns the address of element `index`.
     #[track_caller]
     #[inline(always)]
     pub(super) fn one(self, index: usize) -> *mut T {
@@ -65,8 +65,8 @@ impl<T> Place<T> {
     }
 }
 
-/// An address in symmetric memory as all PEs name it, in bytes: from the start of the heap, or of the
-/// static data, behind 4 TiB.
+/// Returns an address in symmetric memory as all PEs name it, in bytes: from the start of the heap,
+/// or of the static data, behind 4 TiB.
 pub(super) fn offset(address: usize) -> usize {
     const OF_STATICS: usize = 1 << 42;
     match job::symmetric_ranges() {

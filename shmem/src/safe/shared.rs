@@ -102,9 +102,9 @@ unsafe fn copy_pieces<T: Pod>(to: *mut T, from: *mut T) {
             for i in 0..size_of::<T>() / size_of::<$piece>() {
                 let from = from.cast::<$piece>().wrapping_add(i);
                 let to = to.cast::<$piece>().wrapping_add(i);
-                // SAFETY: the piece lies in both values, aligned; who has either meanwhile uses
-                // atomic instructions or copies that may race. (A value of the caller's is its own:
-                // nothing else has it.)
+                // SAFETY: the piece lies in both values, aligned; a thread that has either
+                // meanwhile uses atomic instructions or copies that may race. (A value of the
+                // caller's is its own: nothing else has it.)
                 // ORDERING: acquires and releases as `load` and `store` do.
                 unsafe {
                     let piece = $atomic::from_ptr(from).load(Ordering::Acquire);

@@ -36,7 +36,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// The value, and the operation as the routines take it.
+    /// Returns the value, and the operation as the routines take it.
     pub(super) fn parts(self) -> (u64, c_int) {
         match self {
             Self::Set(value) => (value, signal::SIGNAL_SET),
@@ -47,7 +47,7 @@ impl Signal {
 
 impl Ctx<'_> {
     /// Writes `source` as [`Ctx::put`] does, and then updates the signal word `signals[word]` on
-    /// `pe`: whoever sees the signal sees the elements (9.8.1).
+    /// `pe`: a PE that sees the signal sees the elements (9.8.1).
     ///
     /// # Panics
     /// If the elements, the word or `pe` are out of range.

@@ -34,7 +34,7 @@ pub struct Static<T, const N: usize>(UnsafeCell<[T; N]>);
 unsafe impl<T: Send, const N: usize> Sync for Static<T, N> {}
 
 impl<T: Pod, const N: usize> Static<T, N> {
-    /// An array for [`symmetric_static!`](crate::symmetric_static).
+    /// Makes an array for [`symmetric_static!`](crate::symmetric_static).
     ///
     /// # Safety
     /// It becomes the value of a `static` item, by itself and no part of another value: so it is at
@@ -45,7 +45,7 @@ impl<T: Pod, const N: usize> Static<T, N> {
         Self(UnsafeCell::new(values))
     }
 
-    /// As [`Static::new`], of zeros.
+    /// Makes an array as [`Static::new`] does, of zeros.
     ///
     /// # Safety
     /// As there.

@@ -24,7 +24,8 @@ pub struct Blocks {
     pub count: usize,
 }
 
-/// Elements that blocks `stride` apart take, from the first to the last; 0 for none.
+/// Returns the number of elements that blocks `stride` apart take, from the first to the last; 0
+/// for none.
 ///
 /// # Panics
 /// If blocks overlap, or the number overflows.

@@ -71,7 +71,7 @@ impl World {
 }
 
 impl Team<'static> {
-    /// The teams that are there from the beginning, for the `World`.
+    /// Returns the teams that are there from the beginning, for the `World`.
     pub(super) fn predefined() -> [Self; 2] {
         [WORLD, SHARED].map(|handle| Self {
             handle,
@@ -83,7 +83,7 @@ impl Team<'static> {
 }
 
 impl<'w> Team<'w> {
-    /// A team that this PE has made and counted.
+    /// Makes the value for a team that this PE has made and counted.
     fn made(handle: Handle, part: Part) -> Self {
         Self {
             handle,
@@ -93,7 +93,7 @@ impl<'w> Team<'w> {
         }
     }
 
-    /// The team as the algorithms see it.
+    /// Returns the team as the algorithms see it.
     #[inline]
     pub(super) fn group(&self) -> &group::Team {
         table::expect(&"Team", self.handle)
@@ -125,7 +125,7 @@ impl<'w> Team<'w> {
         self.group().pes().iter().map(|&pe| pe as usize).collect()
     }
 
-    /// The number of a PE of the team, as the routines take it.
+    /// Returns the number of a PE of the team, as the routines take it.
     #[track_caller]
     pub(super) fn number(&self, pe: usize) -> c_int {
         let count = self.n_pes();

@@ -13,7 +13,7 @@ use crate::routine::Routine;
 use bytemuck::{Pod, bytes_of, bytes_of_mut, cast_slice_mut};
 use std::ops::Range;
 
-/// The pieces of `size` bytes that fit into a slot.
+/// Returns the pieces of `size` bytes that fit into a slot.
 fn pieces(size: usize) -> impl Iterator<Item = Range<usize>> {
     (0..size)
         .step_by(SLOT)
@@ -78,7 +78,7 @@ impl Team<'_> {
         self.gather_bytes(at, value)
     }
 
-    /// As [`Team::gather_values`], for PEs that have met.
+    /// Gathers as [`Team::gather_values`] does, for PEs that have met.
     pub(super) fn gather_bytes<T: Pod>(&self, at: Routine, value: T) -> Vec<T> {
         let (count, size) = (self.n_pes(), size_of::<T>());
         let mut values = vec![value; count];

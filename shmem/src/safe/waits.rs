@@ -36,7 +36,7 @@ pub struct Awaited<'a, T> {
 }
 
 impl<'a, T: Element> Awaited<'a, T> {
-    /// All elements of `array`.
+    /// Returns all elements of `array`.
     pub fn of(array: &'a Shared<'a, T>) -> Self {
         Self {
             array,
@@ -46,7 +46,7 @@ impl<'a, T: Element> Awaited<'a, T> {
         }
     }
 
-    /// The elements `range` of `array`; results count from the first of them.
+    /// Returns the elements `range` of `array`; results count from the first of them.
     ///
     /// # Panics
     /// If they are out of range.
@@ -76,7 +76,7 @@ impl<'a, T: Element> Awaited<'a, T> {
         }
     }
 
-    /// The statuses as the routines take them; empty for none.
+    /// Returns the statuses as the routines take them; empty for none.
     fn statuses(&self) -> Vec<c_int> {
         let skipped = self.but.unwrap_or_default();
         skipped.iter().map(|&skip| c_int::from(skip)).collect()

@@ -1,4 +1,4 @@
-//! How the PEs of a team find out whether they have come to the same call.
+//! The way in which the PEs of a team find out whether they have come to the same call.
 //!
 //! Each shows its call, with the number of meetings that it has had, in a slot; each compares
 //! those of all others with its own. A slot counts only under its own turn: a row that an earlier
@@ -64,7 +64,8 @@ impl Team {
         result
     }
 
-    /// How often the PEs of the team have met, equal on those that have come to the same calls.
+    /// Returns the number of times that the PEs of the team have met, equal on those that have come
+    /// to the same calls.
     fn meetings(&self) -> u64 {
         if self.is_job {
             barriers_done()
@@ -94,8 +95,8 @@ impl Team {
         &self.block().slots[self.turns.slot(turn)]
     }
 
-    /// The row that PE `index` of the team shows in `turn`; none where it has not come to that turn,
-    /// or is beyond it.
+    /// Returns the row that PE `index` of the team shows in `turn`; none where it has not come to
+    /// that turn, or is beyond it.
     ///
     /// # Safety
     /// The rules of threads: this one alone is in a collective of the team, and has taken the turn.

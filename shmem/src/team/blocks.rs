@@ -1,4 +1,4 @@
-//! Where the blocks of teams are: the own one, and those of peers of the node.
+//! The places of the blocks of teams: the own one, and those of peers of the node.
 
 #![expect(
     unsafe_code,
@@ -10,13 +10,13 @@ use crate::job;
 use crate::job::workspace::{BLOCK, Block, TEAMS};
 use fi_provider::symmetric::address_vector::PeerIndex;
 
-/// The address of this PE's block of team number `team`, while there is a session.
+/// Returns the address of this PE's block of team number `team`, while there is a session.
 fn address(team: usize) -> Option<usize> {
     assert!(team < TEAMS);
     Some(job::session()?.space.workspace() + team * BLOCK)
 }
 
-/// This PE's block of team number `team`, while there is a session.
+/// Returns this PE's block of team number `team`, while there is a session.
 pub(super) fn own(team: usize) -> Option<&'static Block> {
     let address = address(team)?;
     // SAFETY: mapped while the session lasts, which the users of teams do not outlive; aligned to a page, and larger
@@ -24,7 +24,7 @@ pub(super) fn own(team: usize) -> Option<&'static Block> {
     Some(unsafe { &*(address as *const Block) })
 }
 
-/// The block of `pe`, where its memory is reached by loads and stores.
+/// Returns the block of `pe`, where its memory is reached by loads and stores.
 pub(super) fn near(team: usize, pe: PeerIndex) -> Option<&'static Block> {
     let address = ctx::default_ctx().endpoint.element(address(team)?, pe)?;
     // SAFETY: mapped while the session lasts, which the users of teams do not outlive; aligned to a

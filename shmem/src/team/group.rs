@@ -1,4 +1,4 @@
-//! A team as this PE sees it: who is in it, and who of them is near.
+//! A team as this PE sees it: its PEs, and those of them that are near.
 
 use super::{Config, WORLD, blocks};
 use crate::job::node::Node;
@@ -49,7 +49,7 @@ pub(super) struct Plan {
 }
 
 impl Team {
-    /// This PE's part of the team; it is one of `plan.pes`. There is a session.
+    /// Makes this PE's part of the team; it is one of `plan.pes`. There is a session.
     ///
     /// # Panics
     /// Where it is not.
@@ -83,17 +83,17 @@ impl Team {
         }
     }
 
-    /// Its number, equal on all its PEs.
+    /// Returns its number, equal on all its PEs.
     pub(super) fn number(&self) -> usize {
         self.number
     }
 
-    /// The PEs in the order of the team's numbers.
+    /// Returns the PEs in the order of the team's numbers.
     pub(crate) fn pes(&self) -> &[PeerIndex] {
         &self.pes
     }
 
-    /// The number of this PE in the team.
+    /// Returns the number of this PE in the team.
     pub(crate) fn me(&self) -> usize {
         self.me
     }
@@ -106,32 +106,32 @@ impl Team {
         self.config
     }
 
-    /// The members of each group, as numbers in the team.
+    /// Returns the members of each group, as numbers in the team.
     pub(crate) fn groups(&self) -> &[Box<[usize]>] {
         &self.groups
     }
 
-    /// The own group, as an index of [`Team::groups`].
+    /// Returns the own group, as an index of [`Team::groups`].
     pub(crate) fn group(&self) -> usize {
         self.group
     }
 
-    /// The members of the own group, as numbers in the team.
+    /// Returns the members of the own group, as numbers in the team.
     pub(crate) fn near(&self) -> &[usize] {
         &self.groups[self.group]
     }
 
-    /// The own place in the own group.
+    /// Returns the own place in the own group.
     pub(crate) fn place(&self) -> usize {
         self.place
     }
 
-    /// The own block.
+    /// Returns the own block.
     pub(crate) fn block(&self) -> &'static Block {
         self.blocks[self.place]
     }
 
-    /// The last epoch that any flag of the team's blocks may show.
+    /// Returns the last epoch that any flag of the team's blocks may show.
     pub(super) fn last_epoch(&self) -> u64 {
         let near = self.near_epoch.load(Ordering::Relaxed);
         near.max(self.all_epoch.load(Ordering::Relaxed))
@@ -139,7 +139,8 @@ impl Team {
     }
 }
 
-/// The indices of `pes` by what `group_of` says, in the order of the first of each group.
+/// Returns the indices of `pes` by the result of `group_of`, in the order of the first of each
+/// group.
 fn in_groups(pes: &[PeerIndex], group_of: impl Fn(PeerIndex) -> usize) -> Vec<Vec<usize>> {
     let mut names: Vec<usize> = Vec::new();
     let mut groups: Vec<Vec<usize>> = Vec::new();

@@ -1,4 +1,4 @@
-//! How the PEs of a team meet.
+//! The meetings of the PEs of a team.
 
 use super::group::Team;
 use crate::barrier::{self, nodes};
@@ -14,7 +14,7 @@ use fi_provider::symmetric::address_vector::PeerIndex;
 use std::sync::atomic::Ordering;
 
 impl Team {
-    /// Waits for all PEs of the team; what they stored before is visible then.
+    /// Waits for all PEs of the team; their stores before are visible then.
     #[inline]
     pub(crate) fn meet(&self, at: Routine) {
         self.turns.all_have_come();
@@ -64,7 +64,7 @@ impl Team {
         self.meet_near(at);
     }
 
-    /// Whether the PEs are on one node and share its processors.
+    /// Returns whether the PEs are on one node and share its processors.
     pub(crate) fn is_crowded(&self) -> bool {
         let count = self.blocks.len();
         self.kind == Kind::Central && self.groups().len() == 1 && count <= arrival::MOST
@@ -101,7 +101,7 @@ impl Team {
 
 /// Writes `value` to the word `word` of `pe`, behind all that this PE has stored before.
 pub(crate) fn tell(at: Routine, word: *mut u64, value: u64, pe: PeerIndex) {
-    // ORDERING: pairs with the load of whoever waits for the word.
+    // ORDERING: pairs with the load of the PE that waits for the word.
     order::full();
     if let Err(error) = ctx::default_ctx().endpoint.fence() {
         report::call(at, error);

@@ -20,7 +20,7 @@ const ALL: Numbers = {
 static FREE: Mutex<Numbers> = Mutex::new(ALL);
 
 impl Numbers {
-    /// The first of them from `start` on, and around.
+    /// Returns the first of them from `start` on, and around.
     pub(super) fn first_from(&self, start: usize) -> Option<usize> {
         let has = |&number: &usize| self.0[number / 64] >> (number % 64) & 1 == 1;
         (start..TEAMS).chain(0..start).find(has)
@@ -31,7 +31,7 @@ fn with_free<R>(f: impl FnOnce(&mut Numbers) -> R) -> R {
     f(&mut FREE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The numbers that this PE does not use now.
+/// Returns the numbers that this PE does not use now.
 pub(super) fn free() -> Numbers {
     with_free(|free| *free)
 }

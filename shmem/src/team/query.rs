@@ -11,7 +11,7 @@ use crate::query;
 use crate::routine::Routine;
 use std::ffi::{c_int, c_long, c_void};
 
-/// The number of this PE in `team`, -1 for SHMEM_TEAM_INVALID (9.4.1).
+/// Returns the number of this PE in `team`, -1 for SHMEM_TEAM_INVALID (9.4.1).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -22,7 +22,7 @@ pub unsafe fn my_pe(at: Routine, team: Handle) -> c_int {
     expect(at, team).me_as_c()
 }
 
-/// The PEs of `team`, -1 for SHMEM_TEAM_INVALID (9.4.2).
+/// Returns the number of PEs of `team`, -1 for SHMEM_TEAM_INVALID (9.4.2).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -33,8 +33,8 @@ pub unsafe fn n_pes(at: Routine, team: Handle) -> c_int {
     expect(at, team).pes().len() as c_int
 }
 
-/// Writes what `config_mask` names of the team's configuration (9.4.4); returns 0, or -1 for SHMEM_TEAM_INVALID and
-/// for a null `config` with a mask.
+/// Writes the members of the team's configuration that `config_mask` names (9.4.4); returns 0, or
+/// -1 for SHMEM_TEAM_INVALID and for a null `config` with a mask.
 ///
 /// # Safety
 /// `config` is null or writable.
@@ -59,7 +59,8 @@ pub unsafe fn get_config(
     0
 }
 
-/// The number in `dest_team` of the PE that is `src_pe` in `src_team`, -1 where it has none (9.4.5).
+/// Returns the number in `dest_team` of the PE that is `src_pe` in `src_team`, -1 where it has none
+/// (9.4.5).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).
@@ -83,7 +84,8 @@ pub unsafe fn translate_pe(
     place.map_or(-1, |place| place as c_int)
 }
 
-/// An address for loads and stores to the object `dest` of the PE that is `pe` in `team`, or null (9.1.10).
+/// Returns an address for loads and stores to the object `dest` of the PE that is `pe` in `team`,
+/// or null (9.1.10).
 ///
 /// # Safety
 /// The [rules of threads](crate#rules-of-threads).

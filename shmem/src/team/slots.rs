@@ -1,4 +1,4 @@
-//! How the PEs of a team show each other little data.
+//! The slots in which the PEs of a team show each other little data.
 
 #![expect(
     unsafe_code,
@@ -53,7 +53,8 @@ impl Team {
         shown
     }
 
-    /// Whether PEs wait for each other's turns: not where they share processors, since then each should sleep once at most.
+    /// Returns whether PEs wait for each other's turns: not where they share processors, since then
+    /// each should sleep once at most.
     #[inline]
     pub(super) fn awaits_turns(&self) -> bool {
         self.kind == Kind::Dissemination && self.groups().len() == 1
@@ -99,7 +100,7 @@ impl Shown<'_> {
         self.team.turns.slot(self.turn)
     }
 
-    /// This PE has seen that all others take the turn.
+    /// Notes that this PE has seen that all others take the turn.
     #[inline]
     pub(crate) fn by_all(&self) {
         self.team.turns.all_take_it();
@@ -121,7 +122,7 @@ impl Shown<'_> {
         Some(slot.bytes())
     }
 
-    /// Reads `bytes` bytes, from number `offset` on, of what the team's PE `index` shows.
+    /// Reads `bytes` bytes, from number `offset` on, of the data that the team's PE `index` shows.
     ///
     /// # Safety
     /// The PE shows them, and `dest` is writable for them.

@@ -1,4 +1,4 @@
-//! How teams come and go (OpenSHMEM 1.6, sections 9.4.6 to 9.4.8).
+//! The beginning and end of teams (OpenSHMEM 1.6, sections 9.4.6 to 9.4.8).
 //!
 //! The PEs of the parent team agree on a number that none of them uses, and on the epoch behind which the meetings of
 //! the new teams begin. All teams of one split have the same number: no PE is in two of them.
@@ -103,7 +103,7 @@ pub unsafe fn split_strided(
     }
 }
 
-/// The numbers from `start` on, if all are below `count`.
+/// Returns the numbers from `start` on, if all are below `count`.
 fn strided(count: usize, start: c_int, stride: c_int, size: c_int) -> Option<Vec<usize>> {
     if size < 1 || (stride == 0 && size > 1) {
         return None;
@@ -116,8 +116,8 @@ fn strided(count: usize, start: c_int, stride: c_int, size: c_int) -> Option<Vec
     Some((0..size).map(|i| at(i) as usize).collect())
 }
 
-/// The members of this PE's row (same y) and column (same x), where PE `me` of `count` is at
-/// (`me` mod `xrange`, `me` / `xrange`).
+/// Returns the members of this PE's row (same y) and column (same x), where PE `me` of `count` is
+/// at (`me` mod `xrange`, `me` / `xrange`).
 fn row_and_column(count: usize, xrange: usize, me: usize) -> (Vec<usize>, Vec<usize>) {
     let (x, y) = (me % xrange, me / xrange);
     let row = y * xrange..count.min((y + 1) * xrange);

@@ -19,7 +19,7 @@ static EPOCHS: [AtomicU64; TEAMS] = [const { AtomicU64::new(0) }; TEAMS];
 /// The teams of this PE; null where there is none.
 static TABLE: [AtomicPtr<Team>; TEAMS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; TEAMS];
 
-/// The team with the handle `handle`, if there is one.
+/// Returns the team with the handle `handle`, if there is one.
 #[inline]
 pub(crate) fn get(handle: Handle) -> Option<&'static Team> {
     let place = TABLE.get(handle.wrapping_sub(1))?;
@@ -28,7 +28,7 @@ pub(crate) fn get(handle: Handle) -> Option<&'static Team> {
     unsafe { place.load(Ordering::Acquire).as_ref() }
 }
 
-/// The team that routine `at` was called for; ends the job where there is none.
+/// Returns the team that routine `at` was called for; ends the job where there is none.
 #[inline]
 pub(crate) fn expect(at: Routine, handle: Handle) -> &'static Team {
     require_initialized(at);
@@ -64,12 +64,12 @@ fn remove(number: usize) -> Option<Box<Team>> {
     (!team.is_null()).then(|| unsafe { Box::from_raw(team) })
 }
 
-/// The PEs of a team, in the order of its numbers.
+/// Returns the PEs of a team, in the order of its numbers.
 pub(crate) fn members(handle: Handle) -> Option<&'static [PeerIndex]> {
     get(handle).map(Team::pes)
 }
 
-/// The last epoch of team number `number` on this PE.
+/// Returns the last epoch of team number `number` on this PE.
 pub(super) fn last_epoch_of(number: usize) -> u64 {
     EPOCHS[number].load(Ordering::Relaxed)
 }

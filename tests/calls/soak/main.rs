@@ -12,9 +12,9 @@ use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// How long all may take to come together, and to end.
+/// Time that all may take to come together, and to end.
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long the others may take to have ended all calls to one that was killed.
+/// Time that the others may take to have ended all calls to one that was killed.
 const GONE: Duration = Duration::from_secs(20);
 const GONE_BY_DEVICE: Duration = Duration::from_secs(45);
 

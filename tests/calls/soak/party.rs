@@ -67,7 +67,8 @@ fn say(line: &str) {
     let _ = output.flush();
 }
 
-/// Why a call of a call has no result: the rank that is gone, or none where too many waited.
+/// Reason for which a call of a call has no result: the rank that is gone, or none where too many
+/// waited.
 type Lost = Option<u32>;
 
 /// Adds `step` to all numbers, with the help of so many others, one behind the other.
@@ -118,7 +119,7 @@ struct Party {
 }
 
 impl Party {
-    /// A call may have failed as this rank is gone.
+    /// Checks that a call may have failed as this rank is gone.
     fn check_gone(&self, rank: u32) {
         // ORDERING: the flag was set, and told of, before the process was killed.
         let is_dying = self.dying[rank as usize].load(Ordering::SeqCst);
@@ -130,7 +131,7 @@ impl Party {
         assert!(taken < self.soon, "a call to rank {rank} took {taken:?}");
     }
 
-    /// One call, or a few of them at a time.
+    /// Makes one call, or a few of them at a time.
     fn call(&self, random: &mut Random) {
         let to = random.below(self.calls.ranks().into()) as u32;
         let peer = self.calls.to(to).expect("a rank");
@@ -192,7 +193,7 @@ impl Party {
         }
     }
 
-    /// Whether calls to a rank end, and fail.
+    /// Returns whether calls to a rank end, and fail.
     fn find_gone(&self, rank: u32) {
         let begin = Instant::now();
         let peer = self.calls.to(rank).expect("a rank");

@@ -1,6 +1,6 @@
 // shmem_barrier and shmem_sync over active sets, back to back with the same pSync: nobody leaves
-// before all of the set have come; a barrier completes what its members have put; stores are
-// visible after both; no PE outside of the set is waited for.
+// before all of the set have come; a barrier completes the puts of its members; stores are visible
+// after both; no PE outside of the set is waited for.
 #include "group.h"
 
 enum { BLOCK = 600 };
@@ -16,7 +16,7 @@ static long content(long round, int from, int to, int index)
     return ((round * 16 + from) * 16 + to) * BLOCK + index;
 }
 
-// Nonblocking puts to every member, which nothing but the barrier completes.
+// Starts nonblocking puts to every member, which nothing but the barrier completes.
 static void put_blocks(const struct group *g, long round, long (*source)[BLOCK])
 {
     for (int m = 0; m < g->size; m++) {

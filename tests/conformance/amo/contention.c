@@ -116,8 +116,8 @@ static void expect_totals(struct target *t)
               seen64[i]);
 }
 
-// Each swap hands on its token plus one: what is left in the object and in all hands is the number
-// of swaps.
+// Runs the rounds. Each swap hands on its token plus one: the tokens in the object and in all hands
+// are the number of swaps.
 static void run(struct target *t, int pe, const char *where)
 {
     memset(t, 0, sizeof *t);

@@ -33,7 +33,7 @@ static int right, smallest = 1;
         free(private_##OP##_##NAME);                                                               \
     }
 
-// Each of the numbers up to MANY is fetched once at most.
+// Checks that each of the numbers up to MANY is fetched once at most.
 static void mark(const char *what, char *seen, long value)
 {
     CHECK(value >= 0 && value <= MANY, "%s fetched %ld", what, value);
@@ -65,7 +65,7 @@ static const struct series {
     void *target;
 } SERIES_OF_ALL[] = {AMO_EXTENDED_TYPES(SWAP_ROW) AMO_TYPES(SUM_ROWS)};
 
-// All series, outstanding at once, and then the routine that delivers them.
+// Starts all series, outstanding at once, and then calls the routine that delivers them.
 static void run(shmem_ctx_t ctx, void (*deliver)(shmem_ctx_t))
 {
     size_t count = sizeof SERIES_OF_ALL / sizeof *SERIES_OF_ALL;

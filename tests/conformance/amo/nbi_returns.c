@@ -12,7 +12,7 @@ static long sums[SOME], shared[SOME];
 static unsigned int small_sums[SOME];
 static int kicks;
 
-// Is found before the device's, to which it goes on.
+// Counts the calls; is found before the device's, to which it goes on.
 int farreach_softhca_kick(void)
 {
     static int (*next)(void);
@@ -23,7 +23,7 @@ int farreach_softhca_kick(void)
     return next();
 }
 
-// All objects hold `before`.
+// Starts the operations; all objects hold `before`.
 static void start(shmem_ctx_t ctx, int pe, int before)
 {
     long own[SOME];

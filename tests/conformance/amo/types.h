@@ -238,13 +238,13 @@ static word low(size_t size, word value)
     return size == 8 ? value : value & UINT64_C(0xffffffff);
 }
 
-// The slot of this PE in an object, with a neighbour of the same size on both sides.
+// Returns the slot of a PE in an object, with a neighbour of the same size on both sides.
 static unsigned char *slot(void *object, size_t size, int writer)
 {
     return (unsigned char *)object + (size_t)(writer * STRIDE + 1) * size;
 }
 
-// Sets the slots of all PEs in one's own object, and what lies beside them to 0xa5.
+// Sets the slots of all PEs in one's own object, and their neighbours to 0xa5.
 static void prepare(void *object, size_t size, word value)
 {
     shmem_barrier_all();
@@ -254,7 +254,8 @@ static void prepare(void *object, size_t size, word value)
     shmem_barrier_all();
 }
 
-// After a barrier: all slots of one's own object hold `want`, their neighbours are unchanged.
+// Checks after a barrier that all slots of one's own object hold `want`, and that their neighbours
+// are unchanged.
 static void expect_all(void *object, size_t size, word want, const char *name)
 {
     shmem_barrier_all();
@@ -303,7 +304,7 @@ static void try_update(const struct update *op, void *object, word old, word val
     expect_all(object, op->size, apply(op->effect, old, value), op->name);
 }
 
-// One compare-and-swap that must hit and one that must miss by a single bit.
+// Tries one compare-and-swap that must hit and one that must miss by a single bit.
 static void try_cswap(const struct cswap *op, void *object, word old, word value)
 {
     prepare(object, op->size, old);

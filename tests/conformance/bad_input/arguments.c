@@ -36,7 +36,8 @@ static void refuse(struct call call, int before_init, const char *wanted, const 
     expect_refused(&c);
 }
 
-// Long names for some, and the few of each size and shape that are enough here.
+// Returns whether a name is chosen: long names for some, and the few of each size and shape that
+// are enough here.
 static int chosen(const char *name)
 {
     static const char *const some[] = {"_char_",   "_int_",  "_longdouble_", "_uint64_", "_put16",

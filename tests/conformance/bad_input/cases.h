@@ -1,5 +1,5 @@
-// Runs wrong calls, each in a process of its own that is a job of one PE, and looks at what it says
-// and how it ends: a message that names the routine and what is wrong, and a nonzero status.
+// Runs wrong calls, each in a process of its own that is a job of one PE, and looks at its message
+// and its end: a message that names the routine and the mistake, and a nonzero status.
 #ifndef FARREACH_TESTS_BAD_INPUT_CASES_H
 #define FARREACH_TESTS_BAD_INPUT_CASES_H
 
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 // One case: `run` is called in the child, after shmem_init unless it does that itself, and must not
-// return. Each of the `wanted` texts has to be in what the child says.
+// return. Each of the `wanted` texts has to be in the child's message.
 struct bad_case {
     const char *routine;
     const char *wanted[3];

@@ -12,7 +12,7 @@ enum { PAGE = 4096, ROUNDS = 2000 };
 
 static long flag, cell;
 
-// PE 1 has a queue of its own at PE 0, or is on PE 0's node.
+// Sends to another PE: PE 1 has a queue of its own at PE 0, or is on PE 0's node.
 static void send_to_another(void)
 {
     for (long round = 1; round <= ROUNDS; round++) {

@@ -1,4 +1,4 @@
-// A job in which nobody is left who could end the wait of the others is ended with a message, and
+// A job in which no PE is left that could end the wait of the others is ended with a message, and
 // soon: a PE that still waits 2 s later dies by its alarm, which is another status. Handlers that
 // cannot run in a wait ("handlers": of signals that are blocked, or that a fault alone raises)
 // change nothing.

@@ -1,5 +1,5 @@
-// The checking library: objects that are freed, never allocated, too short for what is asked, not symmetric, or upon each
-// other end the job with the routine, the argument and the PE.
+// The checking library: objects that are freed, never allocated, too short for the request, not
+// symmetric, or upon each other end the job with the routine, the argument and the PE.
 // run: np=2 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 1: shmem_int_put: dest 0x" expect-stderr="for PE 0 lies in memory of the heap that was freed" args=freed-dest
 // run: np=2 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 1: shmem_getmem: source 0x" expect-stderr="for PE 0 lies in memory of the heap that was freed" args=freed-source
 // run: np=2 env=SHMEM_CHECK=1 expect-exit=1 expect-stderr="PE 1: shmem_int_put: source 0x" expect-stderr=" lies in memory of the heap that was freed" args=freed-local
@@ -21,7 +21,7 @@
 
 static int object[16];
 
-// The mistakes, which PE 1 makes.
+// Makes the mistakes, on PE 1.
 static void freed(const char *what, int *block)
 {
     int local[4] = {0};

@@ -24,8 +24,9 @@ static void exchange(long round)
     shmem_barrier_all();
 }
 
-// The word of PE 0's block of the world team that has counted the arrivals at `rounds` exchanges
-// and at one more: the first, as behind it the PE tells its own number, which may be the last.
+// Returns the word of PE 0's block of the world team that has counted the arrivals at `rounds`
+// exchanges and at one more: the first, as behind it the PE tells its own number, which may be the
+// last.
 static uint64_t *find_count(const char *heap, long rounds)
 {
     uint64_t *block = (uint64_t *)(heap - WORKSPACE), *found = NULL;

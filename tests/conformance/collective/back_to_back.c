@@ -83,7 +83,7 @@ static void try_sum(long round, int kind, size_t n)
     }
 }
 
-// `kind` < 0: all routines by turns.
+// Runs the rounds; with `kind` < 0, all routines by turns.
 static void run(long rounds, int kind, size_t small, size_t large)
 {
     for (long round = 0; round < rounds; round++) {

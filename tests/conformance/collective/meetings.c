@@ -1,7 +1,8 @@
-// How often all PEs meet in each collective routine over the world team, and in the allocation
-// routines: a superfluous meeting is right, but slow. SHMEM_DEBUG tells at the end of a session how
-// often the PEs have met since the start of the job; each routine has a session of its own here.
-// With "together" all PEs share one processor, with "apart" each of the two has one of its own.
+// Number of times that all PEs meet in each collective routine over the world team, and in the
+// allocation routines: a superfluous meeting is right, but slow. SHMEM_DEBUG tells at the end of a
+// session how often the PEs have met since the start of the job; each routine has a session of its
+// own here. With "together" all PEs share one processor, with "apart" each of the two has one of
+// its own.
 // run: np=2 nodes=1 args=apart
 // run: np=3 nodes=1 args=together
 // run: np=4 nodes=several args=far
@@ -55,7 +56,7 @@ static void team_sync(void)
 COLLECTIVES(FEW)
 COLLECTIVES(MANY)
 
-// Apart, PEs meet where all 8 slots are in use; otherwise each time.
+// Broadcasts: apart, PEs meet where all 8 slots are in use; otherwise each time.
 static void broadcasts(void)
 {
     for (int i = 0; i < 40; i++)
@@ -97,7 +98,7 @@ static void malloc_move_free(void)
     shmem_free(block);
 }
 
-// The new team meets in shmem_team_destroy, and not the world team.
+// Splits a team and destroys it: the new team meets in shmem_team_destroy, and not the world team.
 static void split_destroy(void)
 {
     shmem_team_t team;

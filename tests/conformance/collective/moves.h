@@ -1,6 +1,7 @@
 // broadcast, collect, fcollect, alltoall and alltoalls over several groups of PEs, with every root.
-// The sources are overwritten as soon as the routine has returned, and what a routine has no
-// business to write stays as it was. The includer has the types, their routines and the groups.
+// The sources are overwritten as soon as the routine has returned, and the memory that a routine
+// has no business to write stays as it was. The includer has the types, their routines and the
+// groups.
 #include "group.h"
 #include "values.h"
 
@@ -70,7 +71,7 @@ static void try_broadcast(struct move *v, int root)
     end(v, v->mover->broadcast(g, v->dest, v->source, v->nelems, root), "broadcast", v->nelems);
 }
 
-// As many elements of each member as v->nelems says for the first, and one more or less for the
+// Collects as many elements as v->nelems says of the first member, and one more or less of the
 // others, among them none at all.
 static void try_collect(struct move *v)
 {
@@ -101,7 +102,7 @@ static void try_fcollect(struct move *v)
     end(v, v->mover->fcollect(g, v->dest, v->source, v->nelems), "fcollect", v->nelems);
 }
 
-// dst and sst are 0 for alltoall.
+// Tries alltoall or alltoalls; dst and sst are 0 for alltoall.
 static void try_alltoall(struct move *v, ptrdiff_t dst, ptrdiff_t sst)
 {
     const struct group *g = v->group;

@@ -121,7 +121,7 @@ static uint64_t reduce_seed(const struct group *g, int member, size_t index)
     return (reduce_round * 64 + (uint64_t)g->members[member]) * 1024 + index;
 }
 
-// The result on this PE for one element.
+// Returns the result on this PE for one element.
 static void expected(const struct reducer *r, const struct group *g, enum op op, size_t index,
                      void *result)
 {
@@ -165,7 +165,7 @@ static void try_reduction(const struct reducer *r, const struct group *g, enum o
               OP_NAMES[op], g->name, n);
 }
 
-// `end` is the operation behind the last one.
+// Runs reductions; `end` is the operation behind the last one.
 static void run_reductions(const struct reducer *reducers, size_t count, enum op end,
                            const struct group *groups, int group_count)
 {

@@ -83,7 +83,7 @@ static void try_moves(const struct group *g, size_t n)
     next_turn(g);
 }
 
-// The sum of the first `count` members' values, by arithmetic.
+// Returns the sum of the first `count` members' values, by arithmetic.
 static long sum_of(const struct group *g, int count, size_t index)
 {
     long sum = 0;
@@ -125,7 +125,7 @@ static void try_sums(const struct group *g, size_t n)
     next_turn(g);
 }
 
-// Bytes from one odd address to another.
+// Moves bytes from one odd address to another.
 static void try_bytes(const struct group *g, size_t n)
 {
     unsigned char *to = bytes_to + 1, *from = bytes_from + SKEW;

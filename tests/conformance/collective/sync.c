@@ -13,7 +13,7 @@ static int sync_team(shmem_team_t team)
     return shmem_team_sync(team);
 }
 
-// The generic name, of which the team's form is one.
+// Calls the generic name, of which the team's form is one.
 static int sync_generic(shmem_team_t team)
 {
     return shmem_sync(team);
@@ -26,7 +26,7 @@ static int sync_all(shmem_team_t team)
     return 0;
 }
 
-// Each PE says to every member that it has come, and stores to its own memory.
+// Lets each PE say to every member that it has come, and store to its own memory.
 static void try_sync(const struct group *g, int lane, int rounds, int (*sync)(shmem_team_t),
                      const char *name)
 {
@@ -50,7 +50,7 @@ static void try_sync(const struct group *g, int lane, int rounds, int (*sync)(sh
     }
 }
 
-// PE 0 comes late to the barrier of all; the team without it goes on in the meantime.
+// Lets PE 0 come late to the barrier of all; the team without it goes on in the meantime.
 static void leave_out_pe_0(const struct group *g)
 {
     static long done;

@@ -1,6 +1,6 @@
 // Eight threads, each on a private context of its own, and then all of them on two shared ones and
-// the default one: none loses or repeats what another has on its way, a thread's fence and quiet
-// order what it has put, and a number that is fetched is fetched once. Contexts are made and
+// the default one: none loses or repeats an operation that another has on its way, a thread's fence
+// and quiet order its puts, and a number that is fetched is fetched once. Contexts are made and
 // destroyed by the threads, so that lanes come and go.
 // run: np=2 nodes=1 cflags=-pthread args=400
 // run: np=3 nodes=several cflags=-pthread args=9
@@ -24,7 +24,8 @@ static long value(long round, int thread, int pe, int index)
     return ((round * THREADS + thread) * MAX_PES + pe) * WORDS + index;
 }
 
-// Waits until the left neighbour's thread of this number has come to a round, and looks at what it put.
+// Waits until the left neighbour's thread of this number has come to a round, and looks at its
+// data.
 static void look(long round, int thread)
 {
     int left = (me + npes - 1) % npes;

@@ -1,5 +1,5 @@
-// Contexts with every combination of options, of the world and of a team: each of them does what
-// the default one does, many are alive at the same time, and they can be made again and again.
+// Contexts with every combination of options, of the world and of a team: each of them works as the
+// default one does, many are alive at the same time, and they can be made again and again.
 // run: np=1,2,3,7 nodes=1 args=300
 // run: np=4 nodes=several args=12
 #include "check.h"
@@ -21,7 +21,8 @@ static long options_of(int i)
     return options;
 }
 
-// Some of every kind of operation on a context, to every PE; all PEs do the same at the same time.
+// Starts some of every kind of operation on a context, to every PE; all PEs do the same at the same
+// time.
 static void use(shmem_ctx_t ctx, long round)
 {
     static long source[MAX_PES][WORDS], back[WORDS], fetched;

@@ -1,4 +1,4 @@
-// fence and quiet of a context order and complete what was done on it: the data are there when a
+// fence and quiet of a context order and complete the operations on it: the data are there when a
 // flag is that was put after them. Destroying a context completes it. shmem_quiet and
 // shmem_barrier_all do not need to, so that nothing is asked of them here.
 // run: np=1,2,3,7 nodes=1 args=400
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
         // The left neighbour may send the round after the next.
         shmem_long_p(&seen, round, left);
         shmem_long_wait_until(&seen, SHMEM_CMP_GE, round);
-        // Only now: nothing but what the ways do has brought the data. The source is used again.
+        // Only now: nothing but the ways has brought the data. The source is used again.
         shmem_ctx_quiet(a);
         shmem_ctx_quiet(b);
     }

@@ -1,5 +1,5 @@
-// Sessions are hints: whatever is said of one, started twice, stopped twice or left to the end of
-// the context, transfers, order and completion are as without it.
+// Sessions are hints: with any options, started twice, stopped twice or left to the end of the
+// context, transfers, order and completion are as without one.
 // run: np=1,2,3,4,7
 #include "check.h"
 
@@ -8,7 +8,7 @@ enum { WORDS = 64 };
 static long table[WORDS], flag, data[300];
 static int me, npes;
 
-// The example of the specification, smaller: updates of random places that cancel each other.
+// Runs the example of the specification, smaller: updates of random places that cancel each other.
 static void update(shmem_ctx_t ctx, unsigned long seed)
 {
     for (int twice = 0; twice < 2; twice++)
@@ -24,7 +24,7 @@ static void update(shmem_ctx_t ctx, unsigned long seed)
     shmem_barrier_all();
 }
 
-// Order and completion inside of a session.
+// Checks order and completion inside of a session.
 static void order(shmem_ctx_t ctx, long round)
 {
     static long source[300], fetched;

@@ -1,6 +1,6 @@
 // THREAD_MULTIPLE with contexts: every thread on a private one of its own, all on one that is
-// shared, and by turns on one that is serialized; what a thread quiets is there, whatever the
-// others have on their way.
+// shared, and by turns on one that is serialized; the operations that a thread quiets are complete,
+// whatever the others have on their way.
 // run: np=1,2,3 nodes=1 cflags=-pthread args=1500
 // run: np=2 nodes=several cflags=-pthread args=40 timeout=60
 #include "check.h"

@@ -8,7 +8,7 @@ int main(void)
     int me = shmem_my_pe(), npes = shmem_n_pes(), right = (me + 1) % npes;
     long left = (me + npes - 1) % npes;
 
-    // More than half of the heap each time: only what is given back can be had again.
+    // More than half of the heap each time: only blocks that are given back can be had again.
     for (int round = 0; round < 20; round++) {
         long *block = (long *)shmalloc((size_t)8 << 20);
         long *aligned = (long *)shmemalign(1 << 16, (size_t)1 << 20);

@@ -4,7 +4,7 @@
 
 static int me, npes;
 
-// A PE tells its right neighbour, who waits, by a put of the whole word.
+// A PE tells its right neighbour, which waits, by a put of the whole word.
 #define WAIT_TYPES(X) X(short, short) X(int, int) X(long, long) X(longlong, long long)
 #define TRY_WAIT(NAME, TYPE)                                                                       \
     static void try_wait_##NAME(int round)                                                         \

@@ -24,7 +24,8 @@ static int is_empty(const struct farreach_direct *table)
     return table->pe_count == 0 && table->near_count == 0 && table->stores_alone == 0;
 }
 
-// The table of this program, whether or not there is a node of several PEs.
+// Returns whether the table of this program is filled, whether or not there is a node of several
+// PEs.
 static int is_filled(void)
 {
     const struct farreach_direct *table = &farreach_direct_1;
@@ -34,8 +35,8 @@ static int is_filled(void)
            && (table->near_count != 0) == (table->stores_alone != 0);
 }
 
-// In line means: by the table. With one that says that the PE is elsewhere in this process, that is
-// where the value goes.
+// Checks that an operation is in line, which means: by the table. With one that says that the PE is
+// elsewhere in this process, that is where the value goes.
 static void is_in_line(void)
 {
     static struct farreach_direct_peer peers[1];
@@ -77,7 +78,7 @@ static void life(void)
     CHECK(is_empty(&farreach_direct_1), "there are PEs after shmem_finalize");
 }
 
-// A program that relies on another layout: nothing is written there.
+// Registers the table of a program that relies on another layout: nothing is written there.
 static void version(void)
 {
     struct farreach_direct other, before;

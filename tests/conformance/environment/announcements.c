@@ -1,6 +1,6 @@
 // SHMEM_VERSION prints the version of the library at start-up, SHMEM_INFO a text about the
 // environment variables, with the old SMA_ names too; nothing is printed without them. Runs itself
-// as jobs of one PE to read what they print.
+// as jobs of one PE to read their output.
 // run: np=1 launcher=none
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"

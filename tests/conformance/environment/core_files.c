@@ -12,7 +12,8 @@
 
 static int global;
 
-/* Whether a core file would hold `place`, and how much it would hold of the job's memory. */
+/* Returns whether a core file would hold `place`, and how much it would hold of the job's
+ * memory. */
 static int is_dumped(const void *place, size_t *total)
 {
     FILE *maps = fopen("/proc/self/smaps", "r");

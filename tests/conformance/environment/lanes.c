@@ -1,5 +1,6 @@
-// FARREACH_LANES and FARREACH_COMPLETIONS choose what lanes of the device share, and it is told what is in force; empty ones stand for the
-// default. Those that name nothing end the job, on one node too, with a message that says what there is.
+// FARREACH_LANES and FARREACH_COMPLETIONS choose the resources that lanes of the device share, and
+// the choice in force is told; empty ones stand for the default. Those that name nothing end the
+// job, on one node too, with a message that names the choices.
 // run: np=2 env=FARREACH_LANES= env=FARREACH_COMPLETIONS= env=SHMEM_INFO=1 expect-stdout="lanes dynamic, completion queues own"
 // run: np=1 env=FARREACH_LANES=mpi+threads env=FARREACH_COMPLETIONS=shared env=SHMEM_INFO=1 expect-stdout="  FARREACH_LANES  " expect-stdout="  FARREACH_COMPLETIONS  " expect-stdout="lanes mpi+threads, completion queues shared, and no device"
 // run: np=2 nodes=several env=FARREACH_LANES=static env=SHMEM_DEBUG=1 expect-stderr="lanes static, completion queues own, registers by libmlx5: contexts 1, QPs" expect-stderr="shmem_finalize: lanes static: 2 in all"

@@ -8,7 +8,7 @@
 
 static long word;
 
-/* The number behind `name` in /proc/self/status. */
+/* Returns the number behind `name` in /proc/self/status. */
 static long status_of(const char *name)
 {
     FILE *file = fopen("/proc/self/status", "r");

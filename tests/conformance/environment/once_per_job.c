@@ -1,4 +1,5 @@
-// In a job of several PEs, what SHMEM_VERSION and SHMEM_INFO ask for is there, and programs run on.
+// In a job of several PEs, the texts that SHMEM_VERSION and SHMEM_INFO ask for are there, and
+// programs run on.
 // run: np=3 env=SHMEM_VERSION=1 env=SHMEM_INFO=1 env=SHMEM_DEBUG=1
 #include "check.h"
 

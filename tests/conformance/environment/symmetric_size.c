@@ -1,5 +1,5 @@
 // SHMEM_SYMMETRIC_SIZE in all the forms of the specification: the heap is at least as large, so that
-// 15/16 of the first argument can be allocated, and what the second argument says cannot.
+// 15/16 of the first argument can be allocated, and the second argument cannot.
 // run: np=2 env=SHMEM_SYMMETRIC_SIZE=20m args=20971520 1073741824
 // run: np=2 env=SHMEM_SYMMETRIC_SIZE=20M args=20971520 1073741824
 // run: np=2 env=SHMEM_SYMMETRIC_SIZE=3.1M args=3250586 1073741824

@@ -13,7 +13,7 @@ static long in_bss, array[LOCKS];
 static long counters[LOCKS], inside[LOCKS];
 static int me, npes;
 
-// A critical region: reads, thinks, writes; the memory is that of another PE for each lock.
+// Runs a critical region: reads, thinks, writes; the memory is that of another PE for each lock.
 static void region(int which)
 {
     int home = (which + 1) % npes;

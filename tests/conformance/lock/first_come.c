@@ -18,7 +18,8 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-// PEs in the order in which they are told to come; another one in each round.
+// Returns the PE of a turn, in the order in which PEs are told to come; another order in each
+// round.
 static int in_turn(int round, int turn)
 {
     return 1 + (round % 2 ? turn + round : npes * 2 - turn - round) % (npes - 1);

@@ -6,7 +6,7 @@
 static long lock, others[3];
 static int me, npes;
 
-// `owner` holds the lock, all others try.
+// Lets `owner` hold the lock while all others try.
 static void hold(int owner, int by_test)
 {
     if (me == owner) {

@@ -1,5 +1,5 @@
-// The holder of a lock may wait inside for what other PEs send, while these queue for the lock or
-// have sent it before they did: who waits for a lock does not keep its own operations from
+// The holder of a lock may wait inside for data that other PEs send, while these queue for the lock
+// or have sent it before they did: a PE that waits for a lock does not keep its own operations from
 // arriving.
 // run: np=2,3,7 nodes=1 args=100
 // run: np=2,4 nodes=several args=10

@@ -1,6 +1,6 @@
 // The allocation routines are barriers on exit, shmem_free is one on entry, and they complete the
-// default context: each in its turn is called late by one PE, and what that PE put just before,
-// without a quiet, is there when the call returns on the others.
+// default context: each in its turn is called late by one PE, and that PE's puts just before,
+// without a quiet, are there when the call returns on the others.
 // run: np=2,3,7 launcher=oshrun,hydra
 #include "check.h"
 

@@ -42,7 +42,7 @@ static void expect_mark(int i)
               blocks[i].mark, blocks[i].at[byte]);
 }
 
-// The address is as far from the first block here as it is on PE 0.
+// Checks that the address is as far from the first block here as it is on PE 0.
 static void expect_same_offset(void *at)
 {
     if (me == 0)

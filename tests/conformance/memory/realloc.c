@@ -23,7 +23,7 @@ static void expect(const unsigned char *at, size_t length, const char *what)
               length, byte_of(me, i), at[i]);
 }
 
-// The new block is symmetric: the neighbour's can be read through it.
+// Checks that the new block is symmetric: the neighbour's can be read through it.
 static void expect_symmetric(const unsigned char *at, size_t length)
 {
     int right = (me + 1) % npes;

@@ -1,5 +1,5 @@
 // A heap of 1 GiB is reserved, not committed: half of it can be touched, in pieces and through
-// other PEs, and what is not touched costs nothing.
+// other PEs, and untouched memory costs nothing.
 // run: np=2 env=SHMEM_SYMMETRIC_SIZE=1G
 #include "check.h"
 
@@ -18,7 +18,7 @@ static long kib_of(const char *field)
     return kib;
 }
 
-// Nothing of it is a file in /dev/shm, which may be small or missing.
+// Checks that nothing of it is a file in /dev/shm, which may be small or missing.
 static void expect_no_files(void)
 {
     char line[1024];

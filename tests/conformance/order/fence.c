@@ -12,7 +12,7 @@ static long flag = 1;
 
 static const size_t LENGTHS[] = {1, 2, 7, 8, 32, 64, 257, 300, 511, 1027, 4096, 32768, LONGEST};
 
-// PE 0: round after round the same number in all words, then behind a fence in the flag.
+// Writes on PE 0, round after round, the same number in all words, then behind a fence in the flag.
 static void write_stream(uint64_t *data, size_t length, long rounds, int how)
 {
     uint64_t *source = (uint64_t *)malloc(length * sizeof *source);
@@ -43,7 +43,7 @@ static void write_stream(uint64_t *data, size_t length, long rounds, int how)
     free(source);
 }
 
-// PE 1: at any time all words are at least as new as the flag was before.
+// Checks on PE 1 that at any time all words are at least as new as the flag was before.
 static void read_stream(const uint64_t *data, size_t length, long rounds, int how)
 {
     long seen = 0, now, spins = 0;

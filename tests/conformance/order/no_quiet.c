@@ -12,7 +12,8 @@ enum { MANY = 20000, ROUNDS = 500, WORDS = 16 };
 static long away, flag, data[WORDS], seen;
 static long counters[2], words[2];
 
-// The target of many operations sleeps meanwhile; every other one of the batches has one quiet.
+// Starts many operations, whose target sleeps meanwhile; every other one of the batches has one
+// quiet.
 static void many(int me, int target)
 {
     shmem_ctx_t context;
@@ -46,7 +47,7 @@ static void many(int me, int target)
     shmem_barrier_all();
 }
 
-// A flag there and back, without a quiet.
+// Sends a flag there and back, without a quiet.
 static void there_and_back(int me, int target)
 {
     if (me != 0 && me != target)
@@ -60,8 +61,8 @@ static void there_and_back(int me, int target)
     }
 }
 
-// Elements, a fence, a write of several, a fence, a flag: whoever sees the flag sees all before it, and
-// the write is not undone by elements before the first fence.
+// Writes elements, a fence, a write of several, a fence, a flag: a PE that sees the flag sees all
+// before it, and the write is not undone by elements before the first fence.
 static void in_order(int me, int target)
 {
     if (me != 0 && me != target)
@@ -88,7 +89,7 @@ static void in_order(int me, int target)
     }
 }
 
-// Every PE writes an element of each other PE again and again, and nobody waits but for the end.
+// Lets every PE write an element of each other PE again and again; nobody waits but for the end.
 static void all_to_all(int me)
 {
     static long from[64], count;

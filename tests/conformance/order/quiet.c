@@ -1,6 +1,6 @@
-// After quiet (plain, ctx, pe_quiet) what was put is visible to every PE: PE 0 puts to PE 1, quiets
-// and tells PE 2, which reads PE 1's memory. Nonblocking gets and fetches have arrived. Quiet also
-// completes plain stores to one's own symmetric memory.
+// After quiet (plain, ctx, pe_quiet) the puts before are visible to every PE: PE 0 puts to PE 1,
+// quiets and tells PE 2, which reads PE 1's memory. Nonblocking gets and fetches have arrived.
+// Quiet also completes plain stores to one's own symmetric memory.
 // run: np=3,7 std=c99
 #include "check.h"
 

@@ -14,7 +14,7 @@ enum { KINDS = 5, LONGEST = 1 << 20, GUARD = 64, SMALL = 3000 };
 static const unsigned char constants[LONGEST + 2 * GUARD] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 static unsigned char target[KINDS][LONGEST];
 
-// Writes a picture that depends on who writes it, and when.
+// Writes a picture that depends on its writer, and on the round.
 static void paint(unsigned char *at, size_t bytes, unsigned who, unsigned round)
 {
     for (size_t i = 0; i < bytes; i++)

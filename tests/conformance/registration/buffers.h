@@ -14,7 +14,7 @@ static inline unsigned char picture(size_t i, unsigned who, unsigned round)
     return (unsigned char)(i * 7 + (i >> 8) * 13 + (i >> 16) * 101 + who * 31 + round * 57);
 }
 
-// New private memory.
+// Maps new private memory.
 static inline unsigned char *map(size_t bytes)
 {
     void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,5 +1,5 @@
-// A buffer is put, its memory unmapped, moved, emptied, freed or copied by a fork, and what is then at its address is put:
-// that arrives, and nothing of what was there before.
+// A buffer is put, its memory unmapped, moved, emptied, freed or copied by a fork, and the new
+// contents of its address are put: these arrive, and nothing of the old ones.
 // run: np=2
 // run: np=2 nodes=several env=FARREACH_REGISTRATION_CACHE=1g,2 env=SHMEM_DEBUG=1 expect-stderr="registration cache: " refuse-stderr=" 0 invalidations"
 // run: np=2 nodes=several env=FARREACH_REGISTRATION_CACHE=0
@@ -22,7 +22,7 @@ static void fill(unsigned char *buffer, unsigned round)
         buffer[i] = picture(i, (unsigned)shmem_my_pe(), round);
 }
 
-// Puts the buffer to the neighbour, and checks what came from the other one.
+// Puts the buffer to the neighbour, and checks the data from the other one.
 static void put(const unsigned char *buffer, unsigned round, const char *what)
 {
     int me = shmem_my_pe(), npes = shmem_n_pes(), left = (me + npes - 1) % npes;

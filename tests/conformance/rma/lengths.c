@@ -13,7 +13,7 @@ static unsigned char byte_of(int pe, size_t length, size_t index)
     return (unsigned char)(1 + (index * 7 + length * 3 + (size_t)pe * 11) % 199);
 }
 
-// `buffer` holds `length` bytes by `pe` from `start` on and 0xee everywhere else.
+// Checks that `buffer` holds `length` bytes by `pe` from `start` on and 0xee everywhere else.
 static void expect(const unsigned char *buffer, size_t start, size_t length, int pe,
                    const char *what)
 {

@@ -46,7 +46,7 @@ static void fill_sources(const struct kind *k, int round, int target)
                     seed_of(round, me, target, p, i));
 }
 
-// Paints what a transfer by the pattern leaves in its destination.
+// Paints the picture that a transfer by the pattern leaves in its destination.
 static void paint(struct picture *picture, const struct pattern *pattern, size_t p, int round,
                   int owner, int target)
 {
@@ -65,7 +65,7 @@ static const char *describe(const char *routine, const struct pattern *p, int ow
     return text;
 }
 
-// Every PE puts to PE me + step; with two steps at once two PEs write to each.
+// Lets every PE put to PE me + step; with two steps at once two PEs write to each.
 static void try_puts(const struct kind *k, const struct strided *f, int round)
 {
     static struct picture pictures[PATTERN_COUNT][2];
@@ -97,7 +97,7 @@ static void try_puts(const struct kind *k, const struct strided *f, int round)
                             describe("i(b)put", &PATTERNS[p], (me + npes - STEPS[s]) % npes));
 }
 
-// Every PE gets from both neighbours, or from itself, into memory that is not symmetric.
+// Lets every PE get from both neighbours, or from itself, into memory that is not symmetric.
 static void try_gets(const struct kind *k, const struct strided *f, int round)
 {
     static struct picture picture;
@@ -119,7 +119,7 @@ static void try_gets(const struct kind *k, const struct strided *f, int round)
     shmem_barrier_all();
 }
 
-// The forms are those without and with a context.
+// Runs both forms: those without and with a context.
 static int run_strided(size_t count, const struct kind *kinds, const struct strided (*forms)[2])
 {
     shmem_ctx_t own;

@@ -7,7 +7,7 @@
 
 enum { MAX_PES = 8, ELEMENTS = 37, ELEMENT_MAX = 16, REGION = MAX_PES * ELEMENTS * ELEMENT_MAX };
 
-// One set of routines of a type, on untyped pointers: what follows is the same for all types.
+// One set of routines of a type, on untyped pointers: the code below is the same for all types.
 struct form {
     const char *name;
     void (*p)(void *dest, const void *value, int pe);
@@ -26,7 +26,7 @@ struct type {
     struct form forms[2];
 };
 
-// A value that depends on every bit of the seed and uses every byte of the type.
+// Returns a value that depends on every bit of the seed and uses every byte of the type.
 static uint64_t mix(uint64_t seed)
 {
     seed = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -127,7 +127,7 @@ static unsigned char *part(const struct type *t, void *object, int region, int w
            + (size_t)(writer * ELEMENTS + index) * t->size;
 }
 
-// Every PE writes its part of each region on every PE, itself included.
+// Lets every PE write its part of each region on every PE, itself included.
 static void write_all(const struct type *t, const struct form *f, void *object, int round)
 {
     // The source of a nonblocking put must stay as it is until quiet: one for each target.
@@ -151,7 +151,7 @@ static void write_all(const struct type *t, const struct form *f, void *object, 
     shmem_barrier_all();
 }
 
-// Every PE looks at its own object and reads all the others' by g, get and get_nbi.
+// Lets every PE look at its own object and read all the others' by g, get and get_nbi.
 static void read_all(const struct type *t, const struct form *f, void *object, int round,
                      const char *where)
 {

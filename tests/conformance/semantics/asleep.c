@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// How long the target is away, and within which time operations on it are delivered: in seconds.
+// Time that the target is away, and time within which operations on it are delivered: in seconds.
 enum { AWAY = 1 };
 static const double SOON = 0.5;
 
@@ -38,7 +38,8 @@ static void pause_for(double seconds)
         ;
 }
 
-// A child that holds this process's only thread of the program, or the whole process, for a while.
+// Starts a child that holds this process's only thread of the program, or the whole process, for a
+// while.
 static pid_t hold(int whole)
 {
     pid_t parent = getpid(), child = fork();
@@ -60,7 +61,7 @@ static pid_t hold(int whole)
     _exit(ptrace(PTRACE_DETACH, parent, NULL, NULL) != 0);
 }
 
-// The last PE is away until PE 0 has done its operations, or has had the time for them.
+// Keeps the last PE away until PE 0 has done its operations, or has had the time for them.
 static void be_away(const char *how)
 {
     pid_t child = -1;

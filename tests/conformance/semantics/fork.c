@@ -1,6 +1,6 @@
-// A forked child has a private copy of static data and heap: it sees what was there at the fork,
-// nothing of what is written later by its parent or by other PEs, and its own writes stay its own.
-// It may end by _exit or by exit(0) without disturbing the job. system() and popen() work.
+// A forked child has a private copy of static data and heap: it sees the data from before the fork,
+// no later write by its parent or by other PEs, and its own writes stay its own. It may end by
+// _exit or by exit(0) without disturbing the job. system() and popen() work.
 // run: np=2,3
 // run: np=2 launcher=hydra,openmpi
 // run: np=3 nodes=several env=RDMAV_FORK_SAFE=1
@@ -96,7 +96,7 @@ static void fork_once(long *on_heap, long round)
     close(to_child[1]);
     close(to_parent[0]);
 
-    // All of that reached this process, and nothing of what its child did.
+    // All of that reached this process, and no write of its child.
     CHECK_INT(in_data[2], 70 + round, ".data after the child has ended");
     CHECK_INT(in_bss[997 + 2], round * 3 + 2, ".bss after the child has ended");
     CHECK_INT(on_heap[997 + 1], round * 3 + 1, "heap after the child has ended");

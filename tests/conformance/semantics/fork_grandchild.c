@@ -1,5 +1,5 @@
-// A child of fork that forks again: the grandchild has what the child had, also what the child has
-// stored where its parent never did, and its own stores reach neither.
+// A child of fork that forks again: the grandchild has the child's data, also the child's stores to
+// places where its parent never stored, and its own stores reach neither.
 // run: np=1,2
 // run: np=2 link=static,no-pie
 // run: np=2 launcher=hydra,openmpi
@@ -22,7 +22,8 @@ static int wait_for(pid_t pid)
     return WEXITSTATUS(status);
 }
 
-// Generation g stores g at place g and forks the next one; returns 0, or where it saw a wrong value.
+// Stores g at place g, as generation g, and forks the next one; returns 0, or the place of a wrong
+// value.
 static int generation(int g, volatile char *on_heap)
 {
     volatile char *bss = in_bss, *data = in_data;

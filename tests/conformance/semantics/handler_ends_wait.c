@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static long flag;
-// Where the PE that is late writes 1: its own flag, or that of the last PE.
+// Place where the PE that is late writes 1: its own flag, or that of the last PE.
 static volatile long *late;
 static int last;
 

@@ -26,8 +26,8 @@ static void compute(double seconds)
         ;
 }
 
-// PE 0 is late by 2 s; with "wait" the last PE is in finalize all that time, and the others wait for
-// what PE 0 puts in the end.
+// Waits for PE 0, which is late by 2 s; with "wait" the last PE is in finalize all that time, and
+// the others wait for the flag that PE 0 puts in the end.
 static void wait_for_pe_0(const char *how)
 {
     int me = shmem_my_pe(), npes = shmem_n_pes();
@@ -44,8 +44,8 @@ static void wait_for_pe_0(const char *how)
         shmem_barrier_all();
 }
 
-// A word goes round among all PEs but the last one, which is in finalize. Each PE keeps it for some
-// milliseconds, so that the others sleep and look around at all times of its way.
+// Sends a word round among all PEs but the last one, which is in finalize. Each PE keeps it for
+// some milliseconds, so that the others sleep and look around at all times of its way.
 static void ring(void)
 {
     int me = shmem_my_pe(), last = shmem_n_pes() - 1;

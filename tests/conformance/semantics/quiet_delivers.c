@@ -13,7 +13,7 @@ static volatile long atomic_target;
 static volatile double quiet_returned;
 static double read_at;
 
-// CLOCK_MONOTONIC is the same for all processes of a machine.
+// Returns the time: CLOCK_MONOTONIC is the same for all processes of a machine.
 static double seconds(void)
 {
     struct timespec now;

@@ -15,7 +15,7 @@ static long results[BATCH];
 static long theirs[BATCH];
 static int me;
 
-// Both PEs begin a round together: through plain shared memory, so that they meet closely.
+// Lets both PEs begin a round together: through plain shared memory, so that they meet closely.
 static void meet(volatile long *peers_flag, long round)
 {
     long spins = 0;
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     long round = 0;
     for (int batch = 0; batch < ROUNDS / BATCH; batch++) {
         long *x = batch % 2 ? x_in_bss : on_heap, *y = batch % 2 ? y_in_bss : on_heap + 16;
-        // Where x and y live: with their readers, with their writers, both on one PE.
+        // Places of x and y: with their readers, with their writers, both on one PE.
         int x_on = batch / 2 % 4 & 1, y_on = batch / 4 % 2 ? x_on : 1 - x_on, kind = batch / 8 % 5;
         long *mine = me == 0 ? x : y, *other = me == 0 ? y : x;
         int to = me == 0 ? x_on : y_on, from = me == 0 ? y_on : x_on;

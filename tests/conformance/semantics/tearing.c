@@ -103,7 +103,7 @@ static uint64_t by_g(const unsigned char *at, size_t size, int pe)
     }
 }
 
-// PE 1 reads its own memory by loads and, by get from itself, through the library's copies.
+// Reads PE 1's own memory by loads and, by get from itself, through the library's copies.
 static void read_once(const unsigned char *at, size_t size, size_t count)
 {
     static uint64_t copy_words[BYTES / 8];

@@ -29,7 +29,7 @@ static const long options[] = {SHMEM_CTX_SERIALIZED,   SHMEM_CTX_PRIVATE,
 static const shmem_team_config_t team_config = {.num_contexts = 2};
 static const shmem_ctx_session_config_t session_config = {.total_ops = SIZE_MAX};
 
-// Labels: no two comparisons are the same.
+// Returns a number by labels: no two comparisons are the same.
 static int number(int cmp)
 {
     switch (cmp) {

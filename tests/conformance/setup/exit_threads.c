@@ -36,7 +36,7 @@ static void fail(const char *what)
     _exit(1);
 }
 
-// Registered before shmem_init: it runs after the implicit finalize.
+// Looks at the rounds; registered before shmem_init, so that it runs after the implicit finalize.
 static void look(void)
 {
     long before = *rounds;

@@ -1,5 +1,5 @@
-// shmem_global_exit from any PE ends all of them with its status, whatever they are doing, and what
-// they have printed is flushed. Standard error is made fully buffered to see that.
+// shmem_global_exit from any PE ends all of them with its status, whatever they are doing, and
+// their output is flushed. Standard error is made fully buffered to see that.
 // run: np=3 expect-exit=42 expect-stderr="PE 0 was here" expect-stderr="PE 1 was here" expect-stderr="PE 2 was here" args=0 42 compute
 // run: np=3 expect-exit=42 expect-stderr="PE 0 was here" expect-stderr="PE 1 was here" expect-stderr="PE 2 was here" args=2 42 compute
 // run: np=3 expect-exit=7 expect-stderr="PE 0 was here" expect-stderr="PE 2 was here" args=1 7 barrier

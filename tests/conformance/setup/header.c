@@ -1,5 +1,5 @@
-// shmem.h and shmemx.h alone, first and twice, without a warning from a pedantic compiler of each standard; it
-// brings what its own prototypes need.
+// shmem.h and shmemx.h alone, first and twice, without a warning from a pedantic compiler of each
+// standard; it brings the types that its own prototypes need.
 // run: np=1 std=c99,c11,c17 cflags="-Wpedantic -Wstrict-prototypes -Wundef"
 // run: np=1 std=c99,c11 cc=clang cflags="-Wpedantic -Wstrict-prototypes -Wundef"
 #include <shmem.h>

@@ -13,7 +13,7 @@
 static long pids[64], hosts[64];
 static int cell;
 
-// The state letter of a process, or 0 if there is no such process.
+// Returns the state letter of a process, or 0 if there is no such process.
 static char state_of(long pid)
 {
     char path[64], line[512], *paren;
@@ -30,7 +30,7 @@ static char state_of(long pid)
     return state;
 }
 
-// A number of the host's name: processes of other hosts cannot be looked at.
+// Returns a number of the host's name: processes of other hosts cannot be looked at.
 static long host(void)
 {
     char name[256] = "";

@@ -12,7 +12,7 @@
 static long counter;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-// SERIALIZED: one thread at a time. MULTIPLE: all at once.
+// Adds one, one thread at a time: SERIALIZED. MULTIPLE: all at once.
 static void *add_one(void *level)
 {
     int serialized = *(int *)level == SHMEM_THREAD_SERIALIZED;

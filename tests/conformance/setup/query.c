@@ -56,7 +56,8 @@ static void constants(void)
     CHECK(name[SHMEM_MAX_NAME_LEN] == '#', "shmem_info_get_name wrote past SHMEM_MAX_NAME_LEN");
 }
 
-// 1 for what is symmetric, at its first and its last byte; 0, without a word, for all the rest.
+// Checks the accessibility: 1 for a symmetric object, at its first and its last byte; 0, without a
+// word, for all the rest.
 static void accessibility(int npes)
 {
     char *on_heap = (char *)shmem_malloc(1000);

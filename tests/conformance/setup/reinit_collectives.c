@@ -14,7 +14,7 @@ static void fill(long value)
         source[i] = value + i;
 }
 
-// More large ones from PE 0 than small ones, whose data goes through slots by turns.
+// Runs more large collectives from PE 0 than small ones, whose data goes through slots by turns.
 static void session(long number, int npes)
 {
     int me = shmem_my_pe();

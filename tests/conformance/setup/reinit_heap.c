@@ -11,7 +11,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
-// Fills a block with this PE's number; what the others write to theirs must not appear in it.
+// Fills a block with this PE's number; the others' writes to theirs must not appear in it.
 static void use_heap(size_t mebibytes)
 {
     int me = shmem_my_pe(), npes = shmem_n_pes(), right = (me + 1) % npes;

@@ -15,7 +15,7 @@ static int initialized(void)
     return answer != 0;
 }
 
-// Everybody marks its arrival everywhere; the PE `late` comes late. Behind a finalize that is a
+// Lets everybody mark its arrival everywhere; the PE `late` comes late. Behind a finalize that is a
 // barrier all the marks are there.
 static void finalize_as_barrier(int round, int late)
 {

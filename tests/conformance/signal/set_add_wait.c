@@ -15,7 +15,7 @@ static void expect(uint64_t got, uint64_t want, const char *what)
           (unsigned long long)got);
 }
 
-// Immediate results on one's own signal word.
+// Checks immediate results on one's own signal word.
 static void compare(uint64_t *sig)
 {
     static const uint64_t values[] = {0, 1, UINT64_C(0x7fffffffffffffff),
@@ -44,7 +44,7 @@ static void compare(uint64_t *sig)
     }
 }
 
-// A token goes round the ring by signal_set; everybody adds to a counter on PE 0 on the way.
+// Sends a token round the ring by signal_set; everybody adds to a counter on PE 0 on the way.
 static void ring(uint64_t *token, uint64_t *counter)
 {
     int right = (me + 1) % npes;

@@ -73,7 +73,7 @@ static unsigned char byte_of(int pe, int round, size_t i)
     return (unsigned char)((size_t)(pe * 17 + round * 29) + i * 3 + (i >> 8));
 }
 
-// Puts to the right neighbour, waits for what the left one puts, and looks at every byte.
+// Puts to the right neighbour, waits for the left one's put, and looks at every byte.
 static void exchange(const struct routine *r, unsigned char *object, uint64_t *sig, size_t nelems,
                      int op, int round)
 {

@@ -46,7 +46,7 @@ int public_bss;
 static unsigned char odd_bytes[4099] = {3};
 static volatile int aligned_variable __attribute__((aligned(8192))) = 12;
 
-// Before shmem_init, so that init has to carry the values over.
+// Changes values before shmem_init, so that init has to carry them over.
 static void change_before(void)
 {
     pointer_to_bss = &in_bss[123];
@@ -82,7 +82,7 @@ static void expect_values(const char *when)
 
 static int me, npes, right, left;
 
-// The object at `address` on the right neighbour, written and read in all the ways there are.
+// Writes and reads the object at `address` on the right neighbour in all the ways there are.
 static void reach(long *address, const char *what)
 {
     long old = *address;

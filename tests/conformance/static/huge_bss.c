@@ -21,7 +21,8 @@ static long kib_of(const char *field)
     return kib;
 }
 
-// Memory of the whole machine that shared mappings use; other programs may change it a little.
+// Returns the memory of the whole machine that shared mappings use; other programs may change it a
+// little.
 static long shared_kib(void)
 {
     char line[256];

@@ -112,7 +112,7 @@ static void *send_numbers(void *nothing)
     return nothing;
 }
 
-// The kernel writes static data here.
+// Receives numbers: the kernel writes static data here.
 static void *receive_numbers(void *nothing)
 {
     for (long expected = 1; read(ends[0], received, sizeof received) == sizeof received; expected++) {

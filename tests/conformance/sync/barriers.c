@@ -14,7 +14,7 @@ static volatile int stored;
 static long entered;
 static int me, npes;
 
-// Now and then one of the PEs is late, before barriers that follow no pattern.
+// Makes one of the PEs late now and then, before barriers that follow no pattern.
 static void late(void)
 {
     static uint32_t barriers;

@@ -6,7 +6,7 @@
 
 enum { ELEMENTS = 6, COMPARISONS = 6 };
 
-// Values travel as 64-bit words holding the two's complement of what the type holds.
+// Values travel as 64-bit words holding the two's complement of the type's value.
 typedef int64_t word;
 
 struct sync {
@@ -102,7 +102,7 @@ static const int CMPS[COMPARISONS] = {SHMEM_CMP_EQ, SHMEM_CMP_NE, SHMEM_CMP_GT,
                                       SHMEM_CMP_GE, SHMEM_CMP_LT, SHMEM_CMP_LE};
 static const char *const CMP_NAMES[COMPARISONS] = {"EQ", "NE", "GT", "GE", "LT", "LE"};
 
-// Index into CMPS -> does `a CMP b` hold, for values of type t?
+// Returns whether `a CMP b` holds, for an index into CMPS and values of type t.
 static int holds(const struct sync *t, int c, word a, word b)
 {
     uint64_t mask = t->size == 8 ? ~UINT64_C(0) : UINT64_C(0xffffffff);
@@ -125,8 +125,8 @@ static int holds(const struct sync *t, int c, word a, word b)
     }
 }
 
-// Three values such that BEFORE[c] does not satisfy `CMP BOUND` and AFTER[c] does. For signed
-// types everything is moved across zero.
+// Returns the bound of three values such that BEFORE[c] does not satisfy `CMP BOUND` and AFTER[c]
+// does. For signed types everything is moved across zero.
 static word bound(const struct sync *t)
 {
     return t->is_signed ? 0 : 5;
@@ -152,7 +152,8 @@ static uint64_t in_data[ELEMENTS] = {1};
     CHECK((got) == (want), "%s %s %s: expected %lld, got %lld", (t)->name, (what), CMP_NAMES[c],   \
           (long long)(want), (long long)(got))
 
-// Every comparison of every pair of interesting values: test tells the truth; wait_until returns.
+// Tries every comparison of every pair of interesting values: test tells the truth; wait_until
+// returns.
 static void immediate(const struct sync *t, void *vars)
 {
     static const word values[] = {0, 1, -1, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 12345};
@@ -174,7 +175,7 @@ static void immediate(const struct sync *t, void *vars)
             }
 }
 
-// A list of indices without repetition, each one in the set `allowed`.
+// Expects a list of indices without repetition, each one in the set `allowed`.
 static void expect_indices(const struct sync *t, const size_t *indices, size_t count,
                            const int *allowed, const char *what)
 {
@@ -195,7 +196,7 @@ static void store_vector(const struct sync *t, void *values, word value)
         t->store(values, i, value);
 }
 
-// Empty sets: nelems 0 with NULL pointers, and every element excluded.
+// Tries empty sets: nelems 0 with NULL pointers, and every element excluded.
 static void empty(const struct sync *t, void *vars, int c)
 {
     static const int all_out[ELEMENTS] = {1, -1, 2, 7, 1, 1};
@@ -246,8 +247,8 @@ static void empty(const struct sync *t, void *vars, int c)
            "test_some_vector, all excluded");
 }
 
-// Elements 0, 3 and 4 hold; 0 is excluded; so the set {1, 2, 3, 4, 5} has two that hold. Then the
-// same with a vector in which only the values of 3 and 4 make the comparison hold.
+// Tries masks. Elements 0, 3 and 4 hold; 0 is excluded; so the set {1, 2, 3, 4, 5} has two that
+// hold. Then the same with a vector in which only the values of 3 and 4 make the comparison hold.
 static void masks(const struct sync *t, void *vars, int c)
 {
     static const int status[ELEMENTS] = {1, 0, 0, 0, 0, 0};
@@ -306,7 +307,7 @@ static void masks(const struct sync *t, void *vars, int c)
     CHECK(indices[ELEMENTS] == 77, "%s: wrote more than nelems indices", t->name);
 }
 
-// If several elements hold, a series of calls returns each of them (without any mask).
+// Checks that a series of calls returns each of several elements that hold (without any mask).
 static void all_turns_come(const struct sync *t, void *vars)
 {
     uint64_t values[ELEMENTS];
@@ -337,7 +338,7 @@ static void pause_a_little(void)
     nanosleep(&moment, NULL);
 }
 
-// The right neighbour's elements 1 and 4 change while it waits for them.
+// Changes the right neighbour's elements 1 and 4 while it waits for them.
 static void set_right(const struct sync *t, void *vars, word value, size_t index)
 {
     t->set((char *)vars + index * t->size, value, (me + 1) % npes);

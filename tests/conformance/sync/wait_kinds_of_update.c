@@ -1,5 +1,5 @@
-// A wait ends whatever brought the update: put, p, an atomic, put_signal, a store through shmem_ptr,
-// a thread of the same PE; and the data written before the flag is there when it returns.
+// A wait ends by an update of any kind: put, p, an atomic, put_signal, a store through shmem_ptr, a
+// thread of the same PE; and the data written before the flag is there when it returns.
 // run: np=2,3 nodes=1 cflags=-pthread
 #include "check.h"
 

@@ -1,4 +1,5 @@
-// The configuration of a team: what the mask names is taken and given back, all else has defaults.
+// The configuration of a team: the members that the mask names are taken and given back, all else
+// has defaults.
 // run: np=1,2,3,4,7
 #include "check.h"
 

@@ -1,5 +1,5 @@
 // Many teams: made and destroyed a thousand times, a hundred alive at the same time, destroyed in
-// another order than they were made, and all of them in use; what is destroyed can be had again.
+// another order than they were made, and all of them in use; a destroyed team can be had again.
 // run: np=1,2,3,7 nodes=1 args=1000
 // run: np=4 nodes=several args=40
 #include "check.h"

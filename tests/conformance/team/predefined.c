@@ -1,5 +1,5 @@
-// The predefined teams: the world has all PEs in their order; the shared team has exactly those to
-// whose memory this PE has a pointer; both may be used where a constant address may. Also all
+// The predefined teams: the world has all PEs in their order; the shared team has exactly the PEs
+// to whose memory this PE has a pointer; both may be used where a constant address may. Also all
 // questions about SHMEM_TEAM_INVALID.
 // run: np=1,2,3,4,7
 #include "check.h"

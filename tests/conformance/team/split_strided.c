@@ -1,5 +1,5 @@
 // shmem_team_split_strided: every triplet that is valid, of the world and of teams made from it,
-// numbers the PEs as it says; strides below 0 reverse; what is not valid gives no team to anybody.
+// numbers the PEs as it says; strides below 0 reverse; an invalid one gives no team to anybody.
 // run: np=1,2,3,4,7
 #include "check.h"
 
@@ -62,7 +62,7 @@ static void use_team(shmem_team_t team, int size)
     CHECK_INT(shmem_team_sync(team), 0, "shmem_team_sync");
 }
 
-// All members of the parent call; the result is the same for all.
+// Tries a triplet. All members of the parent call; the result is the same for all.
 static void try_triplet(const struct parent *p, int start, int stride, int size)
 {
     shmem_team_t team = SHMEM_TEAM_WORLD;

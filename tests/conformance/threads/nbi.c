@@ -1,6 +1,6 @@
-// THREAD_MULTIPLE on the default context: what threads fetch and put without blocking is there
-// after their own quiet, and after a later quiet of another thread of the same PE; several threads
-// are in quiet at the same time.
+// THREAD_MULTIPLE on the default context: the fetches and puts of threads without blocking are
+// complete after their own quiet, and after a later quiet of another thread of the same PE; several
+// threads are in quiet at the same time.
 // run: np=1,2,3,7 nodes=1 cflags=-pthread args=1000
 // run: np=2,4 nodes=several cflags=-pthread args=40 timeout=60
 #include "check.h"
@@ -13,7 +13,7 @@ static long sums[THREADS], bits[THREADS], slots[MAX_PES][THREADS][WORDS], done[T
 static pthread_barrier_t meeting;
 static int me, npes, rounds;
 
-// Every fetched value is one that nobody else of all threads and PEs fetches, and they ascend.
+// Fetches values. Nobody else of all threads and PEs fetches the same one, and they ascend.
 static void fetch(int thread, long round, int target)
 {
     static long last[THREADS] = {-1, -1, -1};

@@ -89,8 +89,8 @@ fn access_in_all_ways(party: &Party<'_>, region: &RemoteRegion) {
     assert!(back == data);
 }
 
-/// Entries of single operations are taken by calls that make progress besides, in their order, and
-/// counted where that is asked for: over the ends of rings and queues.
+/// Checks that entries of single operations are taken by calls that make progress besides, in their
+/// order, and counted where that is asked for: over the ends of rings and queues.
 pub(crate) fn end_one_by_one(way: Way) {
     const ROUNDS: u64 = 1500;
     check(way, 2, |party| {
@@ -153,7 +153,8 @@ pub(crate) fn end_one_by_one(way: Way) {
     });
 }
 
-/// Each access that is done is counted once, of regions that count; refused ones are not.
+/// Checks that each access that is done is counted once, of regions that count; refused ones are
+/// not.
 pub(crate) fn are_counted(way: Way) {
     check(way, 2, |party| {
         let (peer, endpoint) = (1 - party.rank, &party.endpoint);
@@ -223,7 +224,7 @@ pub(crate) fn are_counted(way: Way) {
     });
 }
 
-/// The bytes of a write that is counted are there.
+/// Checks that the bytes of a write that is counted are there.
 pub(crate) fn come_behind_the_bytes(way: Way) {
     const ROUNDS: u64 = 300;
     check(way, 2, |party| {

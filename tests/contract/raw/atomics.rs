@@ -8,12 +8,14 @@ use fi_provider::raw::endpoint::{Arithmetic, Atomic, Datatype, RemoteRegion, Typ
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Addressing, Rights};
 
-/// Nothing is lost when all add at once, to words of both sizes, in memory of both kinds.
+/// Checks that nothing is lost when all add at once, to words of both sizes, in memory of both
+/// kinds.
 pub(crate) fn add_up(way: Way) {
     add_up_in(way, |party, key| party.endpoint.resolve(0, key));
 }
 
-/// The same where the device does it, also for processes of the node and the owner of the words.
+/// Does the same as [`add_up`] where the device does it, also for processes of the node and the
+/// owner of the words.
 pub(crate) fn by_device_add_up(way: Way) {
     add_up_in(way, |party, key| party.endpoint.resolve_by_device(0, key));
 }
@@ -92,8 +94,8 @@ fn add_up_in(way: Way, look_up: fn(&Party<'_>, u64) -> Result<RemoteRegion, Erro
     });
 }
 
-/// Nothing is lost when all change elements of each type at once, by each operation that the domain
-/// has; others are refused.
+/// Checks that nothing is lost when all change elements of each type at once, by each operation
+/// that the domain has; others are refused.
 pub(crate) fn of_elements_add_up(way: Way) {
     const ROUNDS: usize = 60;
     check(way, 3, |party| {
@@ -177,7 +179,7 @@ pub(crate) fn of_elements_add_up(way: Way) {
     });
 }
 
-/// A number as an element.
+/// Returns a number as an element.
 fn word_of(datatype: Datatype, number: u32) -> u64 {
     match datatype {
         Datatype::Float | Datatype::FloatComplex => (number as f32).to_bits().into(),

@@ -36,7 +36,8 @@ fn post(party: &Party<'_>, buffer: &mut [u8], context: u64) {
     }
 }
 
-/// A wait ends when the threshold is reached, when the time is over, or with a failure's error.
+/// Checks that a wait ends when the threshold is reached, when the time is over, or with a
+/// failure's error.
 pub(crate) fn are_waited_for(way: Way) {
     const MANY: u64 = 20;
     check(way, 2, |party| {
@@ -150,8 +151,8 @@ fn defer_chain(party: &Party<'_>, next: u32, round: u64, words: &mut Words) {
     }
 }
 
-/// A message starts a chain of operations on the next party, whose last is a message to it: each
-/// starts where the one before it has ended, without a call but progress.
+/// Checks that a message starts a chain of operations on the next party, whose last is a message to
+/// it: each starts where the one before it has ended, without a call but progress.
 pub(crate) fn start_operations(way: Way) {
     const ROUNDS: u64 = 5;
     check(way, 3, |party| {
@@ -193,7 +194,8 @@ pub(crate) fn start_operations(way: Way) {
     });
 }
 
-/// Many at once wait for room in rings and queues, and start in their order; failures are reported.
+/// Checks that many at once wait for room in rings and queues, and start in their order; failures
+/// are reported.
 pub(crate) fn start_operations_when_there_is_room(way: Way) {
     const MANY: u64 = 5 * ENTRIES as u64;
     const LEN: usize = 2000;
@@ -286,7 +288,7 @@ fn are_told_of_failures(party: &Party<'_>, go: &Counter) {
     assert_eq!(long, Err(Error::TooLong));
 }
 
-/// An endpoint that closes drops the operations that have not started.
+/// Checks that an endpoint that closes drops the operations that have not started.
 pub(crate) fn start_nothing_behind_the_end(way: Way) {
     check(way, 2, |party| {
         let peer = 1 - party.rank;

@@ -12,7 +12,7 @@ use fi_provider::raw::region::{Addressing, Rights};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Waiting operations with a process that is killed fail, and new ones are refused.
+/// Checks that waiting operations with a process that is killed fail, and new ones are refused.
 pub(crate) fn of_a_peer_are_errors(way: Way) {
     check(way, 3, |party| {
         let doomed = 2;
@@ -90,7 +90,7 @@ pub(crate) fn of_a_peer_are_errors(way: Way) {
     });
 }
 
-/// Endpoints come and go: each is reached by its own address, and its memory comes back.
+/// Lets endpoints come and go: each is reached by its own address, and its memory comes back.
 pub(crate) fn of_endpoints_free_their_memory(way: Way) {
     /// Each takes 140 KiB of an arena of 4 MiB.
     const ROUNDS: u64 = 200;
@@ -146,8 +146,8 @@ pub(crate) fn of_endpoints_free_their_memory(way: Way) {
     });
 }
 
-/// Messages that are transmitted arrive after their sender has been killed, whose receiver did
-/// nothing meanwhile.
+/// Checks that messages that are transmitted arrive after their sender has been killed, whose
+/// receiver did nothing meanwhile.
 pub(crate) fn of_senders_lose_nothing_transmitted(way: Way) {
     const MANY: u64 = 20;
     const LEN: usize = 3000;
@@ -196,8 +196,8 @@ pub(crate) fn of_senders_lose_nothing_transmitted(way: Way) {
     });
 }
 
-/// Long memory of processes that are killed, some while they copy a share of it, is read until each is
-/// gone.
+/// Checks that long memory of processes that are killed, some while they copy a share of it, is
+/// read until each is gone.
 pub(crate) fn of_peers_end_reads_of_their_memory(way: Way) {
     const LEN: usize = 8 << 20;
     const KEY: u64 = 1;
@@ -246,10 +246,11 @@ pub(crate) fn of_peers_end_reads_of_their_memory(way: Way) {
     });
 }
 
-/// Peers that are killed before they have answered anything, or while an answer is awaited, are found
-/// while another peer keeps the endpoint busy. Also by programs that ask for them now and then alone.
+/// Checks that peers that are killed before they have answered anything, or while an answer is
+/// awaited, are found while another peer keeps the endpoint busy. Also by programs that ask for
+/// them now and then alone.
 pub(crate) fn of_silent_peers_are_found(way: Way) {
-    /// How often those ask.
+    /// Time between two questions of those.
     const SELDOM: Duration = Duration::from_millis(700);
     /// Some 3 s on an idle machine.
     const SOON: Duration = Duration::from_secs(30);

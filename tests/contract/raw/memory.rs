@@ -49,7 +49,7 @@ fn with_regions(way: Way, body: impl Fn(&Party<'_>, &[*mut u8; 3]) + Sync) {
     });
 }
 
-/// Where the first byte of a region of `peer` is for an operation.
+/// Returns the address of the first byte of a region of `peer` for an operation.
 fn start(party: &Party<'_>, peer: u32, key: u64) -> u64 {
     if key == VIRTUAL {
         party.meeting.told(peer)
@@ -78,7 +78,7 @@ fn read(party: &Party<'_>, region: &RemoteRegion, address: u64, len: usize) -> V
     bytes
 }
 
-/// How the read of a byte ends: a device tells of a refusal when it has tried.
+/// Returns how the read of a byte ends: a device tells of a refusal when it has tried.
 fn end_of_read(party: &Party<'_>, region: &RemoteRegion) -> Result<(), Error> {
     let mut byte = 0;
     party.insist(|| {
@@ -88,7 +88,8 @@ fn end_of_read(party: &Party<'_>, region: &RemoteRegion) -> Result<(), Error> {
     party.entry().map_err(|failure| failure.error).map(drop)
 }
 
-/// Of each kind, by the next party: bytes of all lengths, also the last ones.
+/// Writes and reads regions of each kind, at the next party: bytes of all lengths, also the last
+/// ones.
 pub(crate) fn is_written_and_read(way: Way) {
     with_regions(way, |party, places| {
         let peer = (party.rank + 1) % party.parties;
@@ -126,7 +127,7 @@ pub(crate) fn is_written_and_read(way: Way) {
     });
 }
 
-/// Ranges outside, accesses that are not allowed, keys that are not there.
+/// Tries ranges outside, accesses that are not allowed, keys that are not there.
 pub(crate) fn has_bounds_and_rights(way: Way) {
     with_regions(way, |party, _| {
         let peer = (party.rank + 1) % party.parties;
@@ -178,7 +179,7 @@ pub(crate) fn has_bounds_and_rights(way: Way) {
     });
 }
 
-/// An access to a region that is closed fails, and those behind it are done, each once.
+/// Checks that an access to a region that is closed fails, and those behind it are done, each once.
 pub(crate) fn fails_alone_where_it_is_closed(way: Way) {
     const MANY: u64 = 20;
     check(way, 2, |party| {
@@ -230,7 +231,8 @@ pub(crate) fn fails_alone_where_it_is_closed(way: Way) {
     });
 }
 
-/// Words that are read behind a refused access come to their places, whatever is read meanwhile.
+/// Checks that words that are read behind a refused access come to their places, with any reads
+/// meanwhile.
 pub(crate) fn brings_words_behind_a_refused_access(way: Way) {
     const MANY: usize = 60;
     const AT_ONCE: usize = 20;
@@ -298,7 +300,7 @@ pub(crate) fn brings_words_behind_a_refused_access(way: Way) {
     });
 }
 
-/// An operation by key goes to the region that the peer has under it now.
+/// Checks that an operation by key goes to the region that the peer has under it now.
 pub(crate) fn is_found_by_key_again(way: Way) {
     check(way, 2, |party| {
         let peer = 1 - party.rank;
@@ -353,7 +355,7 @@ pub(crate) fn is_found_by_key_again(way: Way) {
     });
 }
 
-/// An entry tells the peer, with data, when the bytes are there.
+/// Checks that an entry tells the peer, with data, when the bytes are there.
 pub(crate) fn tells_of_writes_with_data(way: Way) {
     const ROUNDS: u64 = 300;
     with_regions(way, |party, places| {

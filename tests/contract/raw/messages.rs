@@ -9,7 +9,7 @@ use fi_provider::raw::endpoint::{Level, Posted};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Addressing, Rights};
 
-/// A buffer for one message of anybody.
+/// Returns a buffer for one message of anybody.
 fn any(context: u64) -> Posted {
     Posted {
         context,
@@ -25,8 +25,8 @@ fn lengths(party: &Party<'_>) -> Vec<usize> {
     (0..40).chain(around).chain(long).chain(0..3).collect()
 }
 
-/// Each to each, short and long, from an arena and from elsewhere, with and without data, at all
-/// levels.
+/// Sends from each to each, short and long, from an arena and from elsewhere, with and without
+/// data, at all levels.
 pub(crate) fn arrive_in_order(way: Way) {
     check(way, 3, |party| {
         let lengths = lengths(party);
@@ -81,7 +81,7 @@ pub(crate) fn arrive_in_order(way: Way) {
     });
 }
 
-/// Long messages come to their places while their sender does nothing.
+/// Checks that long messages come to their places while their sender does nothing.
 pub(crate) fn are_fetched_without_their_sender(way: Way) {
     const LEN: usize = 1 << 20;
     check(way, 2, |party| {
@@ -152,7 +152,7 @@ fn receive_all(
     }
 }
 
-/// Many that nobody waits for yet: the sender is held up, and all arrive in the end.
+/// Sends many that nobody waits for yet: the sender is held up, and all arrive in the end.
 pub(crate) fn wait_for_their_buffers(way: Way) {
     const MANY: u64 = 20_000;
     check(way, 2, |party| {
@@ -201,7 +201,7 @@ pub(crate) fn wait_for_their_buffers(way: Way) {
     });
 }
 
-/// Several into one buffer, each at a multiple of 8 bytes; a full one is given back.
+/// Sends several into one buffer, each at a multiple of 8 bytes; a full one is given back.
 pub(crate) fn share_a_buffer(way: Way) {
     const EACH: usize = 3000;
     check(way, 3, |party| {
@@ -249,7 +249,7 @@ pub(crate) fn share_a_buffer(way: Way) {
     });
 }
 
-/// A buffer for one peer takes no message of another.
+/// Checks that a buffer for one peer takes no message of another.
 pub(crate) fn go_to_the_buffer_of_their_source(way: Way) {
     check(way, 3, |party| {
         if party.rank > 0 {
@@ -278,7 +278,8 @@ pub(crate) fn go_to_the_buffer_of_their_source(way: Way) {
     });
 }
 
-/// A message that is longer than its buffer is an error for both sides who ask, and tells the rest.
+/// Checks that a message that is longer than its buffer is an error for both sides that ask, and
+/// tells the rest.
 pub(crate) fn too_long_ones_are_cut(way: Way) {
     check(way, 2, |party| {
         for len in [100, 100_000] {
@@ -321,7 +322,7 @@ pub(crate) fn too_long_ones_are_cut(way: Way) {
     });
 }
 
-/// "Delivered" is not said before the receiver has a buffer.
+/// Checks that "delivered" is not said before the receiver has a buffer.
 pub(crate) fn are_delivered_when_they_are_matched(way: Way) {
     check(way, 2, |party| {
         for (round, len) in (1..).zip([8, 200_000]) {
@@ -360,7 +361,7 @@ pub(crate) fn are_delivered_when_they_are_matched(way: Way) {
     });
 }
 
-/// A queue that nobody reads refuses operations, and loses nothing.
+/// Checks that a queue that nobody reads refuses operations, and loses nothing.
 pub(crate) fn are_refused_by_a_full_queue(way: Way) {
     check(way, 2, |party| {
         let mut buffer = [0_u8; 64];

@@ -25,7 +25,7 @@ use fi_provider::raw::far::Transport;
 use softhca_again::Again;
 use std::time::Duration;
 
-/// How parties are apart, and reach memory that is not of an arena.
+/// The way in which parties are apart, and reach memory that is not of an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// Threads of a process.
@@ -44,7 +44,7 @@ pub(crate) enum Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Libfabric {
     pub(crate) provider: &'static str,
-    /// How many processes are on each pretended node.
+    /// Number of processes on each pretended node.
     pub(crate) per_node: u32,
 }
 
@@ -74,7 +74,7 @@ impl From<Libfabric> for Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Device {
     pub(crate) transport: Transport,
-    /// How many processes are on each pretended node.
+    /// Number of processes on each pretended node.
     pub(crate) per_node: u32,
     /// Whether those of one node reach each other in its memory.
     pub(crate) near: bool,
@@ -90,7 +90,7 @@ impl Device {
         }
     }
 
-    /// All on one node, in whose memory nobody is reached.
+    /// Puts all on one node, in whose memory nobody is reached.
     pub(crate) const fn alone(self) -> Self {
         Self {
             per_node: u32::MAX,
@@ -119,7 +119,7 @@ impl Way {
         options: &[],
     };
 
-    /// The same by initiators and targets.
+    /// Processes, each on a node of its own, by initiators and targets.
     pub(crate) const DC: Device = Device {
         transport: Transport::Dc,
         ..Self::RC
@@ -142,12 +142,12 @@ impl Way {
         elsewhere
     }
 
-    /// Whether each store to a register of the device is checked, and takes long.
+    /// Returns whether each store to a register of the device is checked, and takes long.
     pub(crate) fn is_strict(self) -> bool {
         matches!(self, Self::Device(device) if device.options.contains(&"--strict"))
     }
 
-    /// Whether two parties reach each other in the memory of a node.
+    /// Returns whether two parties reach each other in the memory of a node.
     pub(crate) fn is_near(self, one: u32, other: u32) -> bool {
         match self {
             Self::Device(device) => device.near && one / device.per_node == other / device.per_node,
@@ -156,7 +156,7 @@ impl Way {
         }
     }
 
-    /// How party `rank` opens its domain.
+    /// Returns the configuration by which party `rank` opens its domain.
     fn config(self, rank: u32) -> domain::Config {
         match self {
             Self::Device(device) => domain::Config {
@@ -175,7 +175,7 @@ impl Way {
     }
 }
 
-/// How long anything may take.
+/// Time that anything may take.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// Entries of a party's queue.
 pub(crate) const ENTRIES: usize = 64;
@@ -210,7 +210,7 @@ impl Party<'_> {
         last
     }
 
-    /// The next entry.
+    /// Returns the next entry.
     pub(crate) fn entry(&self) -> Result<Entry, Failure> {
         let mut entry = None;
         let is_there = self.endpoint.wait(LIMIT, || {
@@ -222,7 +222,7 @@ impl Party<'_> {
         entry.expect("an entry")
     }
 
-    /// The others.
+    /// Returns the others.
     pub(crate) fn others(&self) -> impl Iterator<Item = PeerIndex> + use<> {
         let own = self.rank;
         (0..self.parties).filter(move |&peer| peer != own)
@@ -294,7 +294,7 @@ fn attend(
     party.meet();
 }
 
-/// Bytes that tell where they come from, and what they are.
+/// Returns bytes that differ by `seed`, and so tell their origin.
 pub(crate) fn bytes(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {

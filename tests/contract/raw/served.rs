@@ -83,7 +83,8 @@ impl Service {
     }
 }
 
-/// A process that sleeps answers a rendezvous in each direction, and lets its memory be read.
+/// Checks that a process that sleeps answers a rendezvous in each direction, and lets its memory be
+/// read.
 pub(crate) fn answer_while_their_process_sleeps(way: Way) {
     check(way, 2, |party| {
         let own = bytes(LEN, 2);

@@ -9,7 +9,7 @@ use fi_provider::raw::endpoint::{Level, Peeked, Posted, Wanted};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Addressing, Rights};
 
-/// A buffer for one untagged message.
+/// Returns a buffer for one untagged message.
 fn untagged(context: u64, source: Option<PeerIndex>) -> Posted {
     Posted {
         context,
@@ -82,8 +82,8 @@ fn peek(party: &Party<'_>, wanted: Wanted) -> Peeked {
     peeked.expect("a message")
 }
 
-/// The first receive in posting order gets a message, be it exact, directed or masked; a sender's
-/// first message in sending order goes to a receive.
+/// Checks that the first receive in posting order gets a message, be it exact, directed or masked;
+/// a sender's first message in sending order goes to a receive.
 pub(crate) fn match_by_tag_mask_and_source(way: Way) {
     // Each with the receive that it is for.
     const SENT: [(PeerIndex, u64, u64); 6] = [
@@ -147,7 +147,7 @@ pub(crate) fn match_by_tag_mask_and_source(way: Way) {
     });
 }
 
-/// The lengths of messages of one tag, in sending order.
+/// Returns the lengths of messages of one tag, in sending order.
 fn lengths(party: &Party<'_>) -> Vec<usize> {
     let inject = party.endpoint.inject_size();
     vec![
@@ -168,8 +168,9 @@ fn lengths(party: &Party<'_>) -> Vec<usize> {
 
 const TAGS: [u64; 4] = [3, 1 << 63 | 1, 0, 0x1_0000_0000];
 
-/// Short and long ones, from an arena and from elsewhere, with and without data, at all levels, of
-/// several tags at once: each receive gets the next message of its tag, posted in time or not.
+/// Sends short and long ones, from an arena and from elsewhere, with and without data, at all
+/// levels, of several tags at once: each receive gets the next message of its tag, posted in time
+/// or not.
 pub(crate) fn arrive_in_order(way: Way) {
     check(way, 3, |party| {
         let lengths = lengths(party);
@@ -291,8 +292,8 @@ fn receive_all(
     assert!(seen.len() == 2 * TAGS.len() && seen.values().all(|&many| many == lengths.len()));
 }
 
-/// Many that nobody wants yet: the sender is held up, and all arrive in the end, untagged ones
-/// behind them too.
+/// Sends many that nobody wants yet: the sender is held up, and all arrive in the end, untagged
+/// ones behind them too.
 pub(crate) fn wait_for_their_receives(way: Way) {
     const MANY: u64 = 6000;
     check(way, 2, |party| {
@@ -339,8 +340,8 @@ pub(crate) fn wait_for_their_receives(way: Way) {
     });
 }
 
-/// A message that is there is told of, kept for one receive, or dropped: short or long, and its
-/// sender hears that it was received.
+/// Checks that a message that is there is told of, kept for one receive, or dropped: short or long,
+/// and its sender hears that it was received.
 pub(crate) fn are_peeked_at_claimed_and_discarded(way: Way) {
     check(way, 2, |party| {
         let endpoint = &party.endpoint;
@@ -410,7 +411,7 @@ pub(crate) fn are_peeked_at_claimed_and_discarded(way: Way) {
     });
 }
 
-/// Tagged messages and others leave each other's buffers alone.
+/// Checks that tagged messages and others leave each other's buffers alone.
 pub(crate) fn keep_apart_from_untagged_ones(way: Way) {
     check(way, 2, |party| {
         let endpoint = &party.endpoint;
@@ -459,8 +460,8 @@ pub(crate) fn keep_apart_from_untagged_ones(way: Way) {
     });
 }
 
-/// A message that is longer than its buffer is an error for both sides who ask, with its tag; a
-/// receive that was taken back gets none.
+/// Checks that a message that is longer than its buffer is an error for both sides that ask, with
+/// its tag; a receive that was taken back gets none.
 pub(crate) fn are_cut_and_cancelled(way: Way) {
     check(way, 2, |party| {
         let endpoint = &party.endpoint;
@@ -515,7 +516,7 @@ pub(crate) fn are_cut_and_cancelled(way: Way) {
     });
 }
 
-/// Thousands of tags, in the reverse order of their receives; then before these.
+/// Sends thousands of tags, in the reverse order of their receives; then before these.
 pub(crate) fn of_many_tags_find_their_receives(way: Way) {
     const MANY: u64 = 3000;
     check(way, 2, |party| {
@@ -560,8 +561,9 @@ pub(crate) fn of_many_tags_find_their_receives(way: Way) {
     });
 }
 
-/// Messages of a sender that is not in the vector have no source, and go to receives for anybody;
-/// as soon as it is inserted, they go to those for it, before later ones: tagged or not.
+/// Checks that messages of a sender that is not in the vector have no source, and go to receives
+/// for anybody; as soon as it is inserted, they go to those for it, before later ones: tagged or
+/// not.
 pub(crate) fn of_strangers_are_matched_when_they_are_known(way: Way) {
     check(way, 2, |party| {
         for is_late in [true, false] {
@@ -633,8 +635,8 @@ fn know_a_stranger(party: &Party<'_>, is_late: bool) {
     assert_eq!(places.as_flattened(), [0, 1, 2, 3, 10, 11, 12, 13]);
 }
 
-/// A receive that finds its message when the queue has no room is reported before others, as soon
-/// as there is some.
+/// Checks that a receive that finds its message when the queue has no room is reported before
+/// others, as soon as there is some.
 pub(crate) fn wait_for_room_in_the_queue(way: Way) {
     check(way, 2, |party| {
         if party.rank == 1 {
@@ -675,7 +677,7 @@ pub(crate) fn wait_for_room_in_the_queue(way: Way) {
     });
 }
 
-/// Messages of pieces to buffers of pieces, short and long, in time and early.
+/// Sends messages of pieces to buffers of pieces, short and long, in time and early.
 pub(crate) fn of_pieces_arrive(way: Way) {
     check(way, 2, |party| {
         let endpoint = &party.endpoint;

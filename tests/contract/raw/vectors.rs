@@ -36,8 +36,8 @@ impl Draw {
             .collect()
     }
 
-    /// Ranges of up to so many bytes in all, which do not touch each other: the key of each, where
-    /// it begins, and its bytes.
+    /// Returns ranges of up to so many bytes in all, which do not touch each other: the key of
+    /// each, its beginning, and its bytes.
     fn ranges(&mut self, keys: &[u64], most: usize) -> Vec<(u64, usize, usize)> {
         let total = self.below(most + 1);
         let lengths = self.cut(total);
@@ -84,7 +84,7 @@ impl Own {
         own
     }
 
-    /// The bytes of all, now.
+    /// Returns the bytes of all, now.
     fn bytes(&self) -> [Vec<u8>; 3] {
         let places = [
             self.memory.as_ptr().cast_const(),
@@ -96,7 +96,7 @@ impl Own {
     }
 }
 
-/// A peer's regions, and where the first byte of each is.
+/// Returns a peer's regions, and the address of the first byte of each.
 fn regions(party: &Party<'_>, peer: u32) -> [(RemoteRegion, u64); 3] {
     [ARENA, FOREIGN, VIRTUAL].map(|key| {
         let region = party.insist(|| party.endpoint.resolve(peer, key)).unwrap();
@@ -139,13 +139,13 @@ fn expect_end(
     assert_eq!(party.queue.next(), None, "another report");
 }
 
-/// The ranges of a round of the contract below.
+/// Returns the ranges of a round of the contract below.
 fn ranges_in(draw: &mut Draw, round: usize) -> Vec<(u64, usize, usize)> {
     let keys: [&[u64]; 4] = [&[ARENA], &[FOREIGN], &[VIRTUAL], &[ARENA, FOREIGN, VIRTUAL]];
     draw.ranges(keys[round % 4], [100, 3000, 30_000][round % 3])
 }
 
-/// The three regions after as many rounds of the contract below.
+/// Returns the three regions after as many rounds of the contract below.
 fn model(seed: u64, rounds: usize) -> [Vec<u8>; 3] {
     let mut draw = Draw(seed);
     let mut model = [vec![0; LEN], vec![0; LEN], vec![0; LEN]];
@@ -164,8 +164,8 @@ fn model(seed: u64, rounds: usize) -> [Vec<u8>; 3] {
     model
 }
 
-/// Random pieces, private, registered and both, to random ranges, in one region and in several, and
-/// back to other pieces.
+/// Moves random pieces, private, registered and both, to random ranges, in one region and in
+/// several, and back to other pieces.
 pub(crate) fn are_written_and_read(way: Way) {
     check(way, 3, |party| {
         // Each choice of regions with each kind of pieces, once or twice.
@@ -243,7 +243,7 @@ pub(crate) fn are_written_and_read(way: Way) {
     });
 }
 
-/// Nothing is transferred where any of the ranges or lengths is wrong.
+/// Checks that nothing is transferred where any of the ranges or lengths is wrong.
 pub(crate) fn are_refused_whole(way: Way) {
     check(way, 3, |party| {
         let own = Own::open(party);
@@ -348,7 +348,7 @@ fn reads_of_closed_regions_fail(
     }
 }
 
-/// How a write of the contract above is refused.
+/// Returns how a write of the contract above is refused.
 fn write_end(last: &Range<'_>) -> Result<(), Error> {
     match last.region.len() {
         64 => Err(Error::NotAllowed),
@@ -357,7 +357,7 @@ fn write_end(last: &Range<'_>) -> Result<(), Error> {
     }
 }
 
-/// More parts than rings, queues and tables have room for: one report when all are done.
+/// Moves more parts than rings, queues and tables have room for: one report when all are done.
 pub(crate) fn wait_for_room(way: Way) {
     const MANY: usize = 2500;
     const EACH: usize = 3;
@@ -394,7 +394,7 @@ pub(crate) fn wait_for_room(way: Way) {
     });
 }
 
-/// Atomic operations on several words at a time, by all parties at once.
+/// Does atomic operations on several words at a time, by all parties at once.
 pub(crate) fn of_words_add_up(way: Way) {
     const ROUNDS: u64 = 20;
     check(way, 3, |party| {
@@ -460,7 +460,7 @@ pub(crate) fn of_words_add_up(way: Way) {
     });
 }
 
-/// Messages of pieces come to pieces, cut elsewhere.
+/// Checks that messages of pieces come to pieces, cut elsewhere.
 pub(crate) fn of_messages_arrive(way: Way) {
     check(way, 2, |party| {
         let endpoint = &party.endpoint;
@@ -520,8 +520,8 @@ pub(crate) fn of_messages_arrive(way: Way) {
     });
 }
 
-/// Of messages that are longer than their pieces the rest is cut, and nothing behind the pieces
-/// changes; pieces that are taken back get nothing.
+/// Checks that the rest of messages that are longer than their pieces is cut, and that nothing
+/// behind the pieces changes; pieces that are taken back get nothing.
 pub(crate) fn of_messages_are_cut(way: Way) {
     check(way, 2, |party| {
         let endpoint = &party.endpoint;

@@ -11,14 +11,14 @@ use fi_provider::raw::region::{Addressing, Rights};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-/// How long others wait until a thread sleeps that is about to.
+/// Time that others wait until a thread sleeps that is about to.
 pub(crate) const ASLEEP: Duration = Duration::from_millis(30);
 
 /// The key of the memory that peers read and write.
 const KEY: u64 = 5;
 const LEN: usize = 1 << 20;
 
-/// The next entry, and how often the thread has slept before it came.
+/// Returns the next entry, and how often the thread has slept before it came.
 pub(crate) fn entry_asleep(party: &Party<'_>) -> (Result<Entry, Failure>, u32) {
     let descriptor = party.endpoint.descriptor().unwrap();
     let (start, mut sleeps) = (Instant::now(), 0);
@@ -73,7 +73,8 @@ fn let_sleep(party: &Party<'_>) {
     }
 }
 
-/// By a message, short and long, by a write with data, and by the end of an own operation.
+/// Wakes threads by a message, short and long, by a write with data, and by the end of an own
+/// operation.
 pub(crate) fn wake_for_all_that_comes(way: Way) {
     check(way, 2, |party| {
         let mut memory = vec![0_u8; LEN];
@@ -156,7 +157,8 @@ pub(crate) fn wake_for_all_that_comes(way: Way) {
     });
 }
 
-/// A thread that sleeps takes no time of a processor, and is not woken without a reason.
+/// Checks that a thread that sleeps takes no time of a processor, and is not woken without a
+/// reason.
 pub(crate) fn take_no_time(way: Way) {
     const WHILE: Duration = Duration::from_millis(300);
     const MOST: Duration = Duration::from_millis(30);
@@ -189,7 +191,7 @@ pub(crate) fn take_no_time(way: Way) {
     });
 }
 
-/// The processor's time that this party has taken: its thread, or its process.
+/// Returns the processor's time that this party has taken: its thread, or its process.
 pub(crate) fn processor_time(way: Way) -> Duration {
     let clock = match way {
         Way::Threads => libc::CLOCK_THREAD_CPUTIME_ID,
@@ -205,7 +207,7 @@ pub(crate) fn processor_time(way: Way) -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Two that send a word to and fro, each asleep, or about to be, when the other sends.
+/// Lets two send a word to and fro, each asleep, or about to be, when the other sends.
 pub(crate) fn lose_no_wake_up(way: Way) {
     let rounds = match way {
         Way::Device(_) => 500,

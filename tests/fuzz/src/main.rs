@@ -1,6 +1,7 @@
 //! The entry functions of softhca and of remote calls for AFL++, and for single inputs.
 //!
-//! `fuzz TARGET` under afl-fuzz runs what it is given; `fuzz TARGET FILE...` runs the files.
+//! `fuzz TARGET` under afl-fuzz runs the inputs that it is given; `fuzz TARGET FILE...` runs the
+//! files.
 
 use std::process::ExitCode;
 

@@ -281,7 +281,7 @@ impl Drop for Lab {
     }
 }
 
-/// The only child of a process.
+/// Returns the only child of a process.
 fn only_child(process: u32) -> io::Result<u32> {
     let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"))?;
     let first = children.split_whitespace().next();

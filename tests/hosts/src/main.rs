@@ -98,7 +98,7 @@ fn up(file: &Path, hosts: usize) -> io::Result<()> {
     std::fs::write(file, format!("{first} {}\n", started(first)?))
 }
 
-/// The lab that the file tells of.
+/// Returns the lab that the file tells of.
 fn lab(file: &Path) -> io::Result<Lab> {
     let none = || io::Error::other(format!("no lab is up, says {}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|_| none())?;
@@ -126,7 +126,7 @@ fn down(file: &Path) -> io::Result<()> {
     std::fs::remove_file(file)
 }
 
-/// When a process has started, in ticks since the machine has (proc(5)).
+/// Returns when a process has started, in ticks since the machine has (proc(5)).
 fn started(process: u32) -> io::Result<String> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
     let (_, fields) = stat.rsplit_once(')').unwrap_or_default();

@@ -34,7 +34,7 @@ const BURST: u64 = 32;
 const EACH: u64 = 16;
 /// The tag of messages that have one.
 const TAG: u64 = 0x1_0000_0007;
-/// How long something may take.
+/// Time that something may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// One end.
@@ -66,7 +66,7 @@ struct Bench {
 
 type Loop = fn(&Bench, u64);
 
-/// A value that the compiler does not know, in a register; memory may have changed, too.
+/// Returns a value that the compiler does not know, in a register; memory may have changed, too.
 #[inline(always)]
 fn opaque(mut value: u64) -> u64 {
     // SAFETY: no instruction.
@@ -97,7 +97,7 @@ fn take(queue: &CompletionQueue, context: u64) {
     must(own == context);
 }
 
-/// callgrind counts while this runs, and writes what it has counted at its end.
+/// callgrind counts while this runs, and writes the counts at its end.
 #[unsafe(no_mangle)]
 #[inline(never)]
 fn icount_counted(run: Loop, bench: &Bench, rounds: u64) {
@@ -574,7 +574,7 @@ fn main() {
     }
 }
 
-/// The function that lets the software device act (docs/softhca.md).
+/// Returns the function that lets the software device act (docs/softhca.md).
 fn kick() -> fn() {
     unsafe extern "C" {
         fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;

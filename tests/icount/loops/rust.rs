@@ -28,7 +28,7 @@ struct Operands {
 /// The array comes by value, as a program has it that does not pass it on: in registers.
 type Loop = for<'w> fn(&Ctx<'w>, Shared<'w, u64>, &Operands, u64) -> Shared<'w, u64>;
 
-/// Values that the compiler does not know, in registers; memory may have changed, too.
+/// Returns values that the compiler does not know, in registers; memory may have changed, too.
 #[inline(always)]
 fn fresh(operands: &Operands) -> (usize, u64, usize) {
     let (mut index, mut value, mut pe) = (operands.index, operands.value, operands.pe);

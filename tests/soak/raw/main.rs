@@ -15,11 +15,11 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-/// How long the others may take to say that they have done with a process that was killed: longer
+/// Time that the others may take to say that they have done with a process that was killed: longer
 /// than each of them waits, as the machine may be busy.
 const GONE: Duration = Duration::from_secs(20);
 const GONE_BY_DEVICE: Duration = Duration::from_secs(45);
-/// How long the end may take: all that was begun is done.
+/// Time that the end may take: all operations that were begun are done.
 const END: Duration = Duration::from_secs(60);
 
 /// A line of a process, by its number; none where it has ended.
@@ -180,7 +180,7 @@ impl Soak {
                 }
                 _ => {}
             }
-            // The oldest ones stay: what others leave behind would pile up there.
+            // The oldest ones stay: the remains of others would pile up there.
             let ids: Vec<u64> = self.living.keys().copied().skip(2).collect();
             self.replace(ids[random.below(ids.len())])?;
             killed += 1;
@@ -219,7 +219,7 @@ impl Soak {
     }
 }
 
-/// The transport of this name.
+/// Returns the transport of this name.
 fn transport(name: &str) -> Option<Transport> {
     match name {
         "rc" => Some(Transport::Rc),

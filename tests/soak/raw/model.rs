@@ -9,7 +9,7 @@ pub(crate) const LONGEST: usize = 4 << 20;
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The numbers of a seed and of what they are for.
+    /// Makes the numbers of a seed and of their purpose.
     pub(crate) fn new(seed: u64, what: [u64; 3]) -> Self {
         let mix = |state: u64, word: u64| {
             (state ^ word)
@@ -26,12 +26,12 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((self.next() >> 32) as usize) % bound
     }
 
-    /// A length up to the longest: all orders of magnitude as often, but for the last ones.
+    /// Returns a length up to the longest: all orders of magnitude as often, but for the last ones.
     pub(crate) fn len(&mut self) -> usize {
         let most = if self.below(40) == 0 { 23 } else { 16 };
         let bits = self.below(most);
@@ -43,7 +43,7 @@ impl Random {
         .min(LONGEST)
     }
 
-    /// Bytes.
+    /// Returns random bytes.
     pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
         for part in bytes.chunks_mut(8) {
@@ -53,7 +53,7 @@ impl Random {
     }
 }
 
-/// The message number `count` of one process to another.
+/// Returns the message number `count` of one process to another.
 pub(crate) fn message(seed: u64, from: u64, to: u64, count: u64) -> Vec<u8> {
     let mut random = Random::new(seed, [from, to, count]);
     let len = random.len();

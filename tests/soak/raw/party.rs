@@ -16,11 +16,11 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-/// How soon the operations with a process that is gone have to end: with one of the node, and with
-/// others, of which a device tells behind its retries.
+/// Time in which the operations with a process that is gone have to end: with one of the node, and
+/// with others, of which a device tells behind its retries.
 const SOON: Duration = Duration::from_secs(5);
 const SOON_BY_DEVICE: Duration = Duration::from_secs(30);
-/// How long a process waits for anything else.
+/// Time that a process waits for anything else.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Bytes before the slots of a region: a word for each peer, by rank.
 const WORDS: usize = 4096;
@@ -69,9 +69,9 @@ struct Buffer {
 struct Party {
     id: u64,
     rank: usize,
-    /// How soon operations with a process that is gone have to end.
+    /// Time in which operations with a process that is gone have to end.
     soon: Duration,
-    /// Whether there is a device, which keeps what it has for peers that are gone.
+    /// Whether there is a device, which keeps its resources for peers that are gone.
     has_device: bool,
     seed: u64,
     random: Random,
@@ -90,7 +90,7 @@ struct Party {
     counts: [u64; 4],
 }
 
-/// Lives as process `id` in place `rank`, by what standard input says.
+/// Lives as process `id` in place `rank`, by the commands of standard input.
 pub(crate) fn live(id: u64, rank: usize, seed: u64, parties: usize, far: Option<Transport>) {
     let config = domain::Config {
         far,
@@ -154,7 +154,7 @@ pub(crate) fn live(id: u64, rank: usize, seed: u64, parties: usize, far: Option<
     drop((party, region, arena, foreign));
 }
 
-/// Open descriptors, mappings of arenas, and bytes of pages in the own one.
+/// Returns the open descriptors, mappings of arenas, and bytes of pages in the own one.
 fn held() -> (usize, usize, u64) {
     let fds = std::fs::read_dir("/proc/self/fd").expect("descriptors");
     let fds: Vec<_> = fds.map_while(Result::ok).map(|fd| fd.path()).collect();
@@ -230,8 +230,8 @@ impl Party {
         }
     }
 
-    /// Whether an error tells that a process is gone: a device cannot tell one that does not answer
-    /// from that.
+    /// Returns whether an error tells that a process is gone: a device cannot tell one that does
+    /// not answer from that.
     fn is_gone(&self, error: Error) -> bool {
         error == Error::PeerGone || self.has_device && error == Error::Unreachable
     }
@@ -254,7 +254,7 @@ impl Party {
         self.peers.insert(id, peer);
     }
 
-    /// Waits for the end of what was under way with a process that is gone, and forgets it.
+    /// Waits for the end of the operations with a process that is gone, and forgets it.
     fn part(&mut self, id: u64) {
         let start = Instant::now();
         let name = format!("the end of operations with {id}, which is gone");
@@ -537,7 +537,7 @@ impl Party {
         Ok(())
     }
 
-    /// Takes the entry of an own operation, and compares what it has found.
+    /// Takes the entry of an own operation, and compares the data that it has found.
     fn finish(&mut self, told: Result<Entry, Failure>) {
         let (entry, error) = match told {
             Ok(entry) => (entry, None),

@@ -1,9 +1,10 @@
-//! The C interface: the generated files are current, and the library exports what they say. `tests/abi/README.md` says more.
+//! The C interface: the generated files are current, and the library exports their names.
+//! `tests/abi/README.md` says more.
 
 use crate::case::{Case, Invocation};
 use crate::session::Session;
 
-/// One case for each check that xtask has, and the profiling library.
+/// Returns one case for each check that xtask has, and the profiling library.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let checks: [(&str, &[&str]); 3] = [
         ("headers", &["xtask", "headers", "--check"]),

@@ -83,7 +83,7 @@ const JOBS: &[(&str, &[&str], &[Row])] = &[
     ("4", &["--ppn", "2"], &[("default", ALL), ("rayon", FEW)]),
 ];
 
-/// All cases.
+/// Returns all cases.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let args = [
         "build",
@@ -141,7 +141,8 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// Processes that call each other: on a node while some of them are killed, and on pretended nodes.
+/// Returns the cases of processes that call each other: on a node while some of them are killed,
+/// and on pretended nodes.
 fn soaks(session: &Session) -> [Case; 2] {
     let args = [
         "build",

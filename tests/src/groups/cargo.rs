@@ -29,7 +29,8 @@ struct Program {
     source: PathBuf,
 }
 
-/// One case for each test program of the workspace that holds tests, and one for the documentation.
+/// Returns one case for each test program of the workspace that holds tests, and one for the
+/// documentation.
 pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
     let build = session.cargo(&[
         "test",
@@ -72,9 +73,10 @@ pub(crate) fn unit(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// One case for each contract over each transport.
+/// Returns one case for each contract over each transport.
 ///
-/// Optimised, as the fabric is used: its operations are in line, and the compiler may do to them what it does there.
+/// Optimised, as the fabric is used: its operations are in line, and the compiler may optimise them
+/// as it does there.
 pub(crate) fn contract(session: &Session) -> Result<Vec<Case>, String> {
     let build = session.cargo(&[
         "test",
@@ -105,7 +107,7 @@ pub(crate) fn contract(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// One case for each model.
+/// Returns one case for each model.
 pub(crate) fn loom(session: &Session) -> Result<Vec<Case>, String> {
     let target = session.place.target.join("loom");
     let build = session
@@ -133,7 +135,7 @@ pub(crate) fn loom(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// One case for each test of the programs that `build` makes.
+/// Returns one case for each test of the programs that `build` makes.
 fn each_test(session: &Session, build: &Invocation) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for program in programs(session, build)? {
@@ -148,7 +150,7 @@ fn each_test(session: &Session, build: &Invocation) -> Result<Vec<Case>, String>
     Ok(cases)
 }
 
-/// The budgets, as tests/icount checks them.
+/// Returns the cases of the budgets, as tests/icount checks them.
 pub(crate) fn icount(session: &Session) -> Result<Vec<Case>, String> {
     let script = session.place.root.join("tests/icount/run");
     if !script.exists() {
@@ -182,7 +184,8 @@ fn programs(session: &Session, build: &Invocation) -> Result<Vec<Program>, Strin
     Ok(found)
 }
 
-/// The program that a line of `--message-format=json-render-diagnostics` tells of. Paths that need escaping in JSON are not understood.
+/// Returns the program that a line of `--message-format=json-render-diagnostics` tells of. Paths
+/// that need escaping in JSON are not understood.
 fn program(message: &str) -> Option<Program> {
     let value = |key: &str| {
         let start = message.find(&format!("\"{key}\":\""))? + key.len() + 4;
@@ -201,7 +204,7 @@ fn program(message: &str) -> Option<Program> {
     })
 }
 
-/// The names of a program's tests.
+/// Returns the names of a program's tests.
 fn tests(session: &Session, program: &Program) -> Result<Vec<String>, String> {
     let list = start(program).args(["--list", "--format", "terse"]);
     let outcome = session.run(&list, LIST_LIMIT)?;

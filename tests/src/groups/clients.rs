@@ -82,8 +82,8 @@ pub(super) const SCRIPTS: [(&str, &str); 3] = [
     ),
 ];
 
-/// Where the wheel is installed, for all runs that have the target directory in common, and how it
-/// gets there.
+/// Returns the folder in which the wheel is installed, for all runs that have the target directory
+/// in common, and the build that installs it.
 pub(super) fn wheel(session: &Session) -> (PathBuf, Arc<Build>) {
     let place = session.place.target.join(WHEEL.replace("==", "-"));
     let install = Invocation::new("sh")

@@ -13,8 +13,8 @@ const BY_HAND: &str = "rust/by_hand.rs";
 /// The folder of those that the group gasnet runs.
 const OF_GASNET: &str = "gasnet/";
 
-/// One case for each run that an example states. oshrun gets the source of an example in C, and the program that cargo
-/// has built of one in Rust.
+/// Returns one case for each run that an example states. oshrun gets the source of an example in C,
+/// and the program that cargo has built of one in Rust.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let dir = session.place.root.join("examples");
     // Without link-time optimisation, which takes a minute for all of them.

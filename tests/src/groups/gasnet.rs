@@ -24,7 +24,7 @@ const COMPILE: &str = r#"
     eval "$compiler -O2 -g -Wall -Wextra -Werror $(pkg-config --cflags $package)" \
         '-o "$program" "$source" "$@"' "$(pkg-config --libs $package)""#;
 
-/// One case for each run of each program, on one node, and a choice of them on several.
+/// Returns one case for each run of each program, on one node, and a choice of them on several.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for folder in FOLDERS {
@@ -62,7 +62,7 @@ fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, S
     Ok(cases)
 }
 
-/// The package of a mode, for pkg-config.
+/// Returns the package of a mode, for pkg-config.
 fn package(mode: &str) -> String {
     match mode {
         "am" => "farreach-am".to_owned(),
@@ -70,7 +70,7 @@ fn package(mode: &str) -> String {
     }
 }
 
-/// The runs on one node, and those in each setting of several nodes: of each mode, as
+/// Returns the runs on one node, and those in each setting of several nodes: of each mode, as
 /// [`Setting::choose`] has them.
 fn jobs(runs: &[Run]) -> Vec<(&Run, Option<&'static Setting>)> {
     let on_one = runs.iter().filter(|run| run.nodes != Nodes::Several);

@@ -13,7 +13,7 @@ pub(crate) const OWN: &[Own] = &[Own {
 
 /// Lines of a source file.
 const LONGEST: usize = 800;
-/// How many lines above an `unsafe` its reason may stand.
+/// Number of lines above an `unsafe` in which its reason may stand.
 const REASON_WITHIN: usize = 12;
 /// Words that refer: a reason of these and of names alone leaves the requirement to another place.
 const REFERRING: &str = "\
@@ -74,7 +74,7 @@ fn check(root: &Path) -> Result<(), String> {
     }
 }
 
-/// The source files below a folder. Generated headers are not among them.
+/// Collects the source files below a folder. Generated headers are not among them.
 fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let error = |error: std::io::Error| format!("{}: {error}", dir.display());
     for entry in fs::read_dir(dir).map_err(error)? {
@@ -96,7 +96,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     Ok(())
 }
 
-/// A line for each place where a file breaks a rule.
+/// Returns a line for each place where a file breaks a rule.
 fn broken_rules(name: &str, text: &str) -> Vec<String> {
     let lines: Vec<_> = text.lines().collect();
     let mut wrong = Vec::new();
@@ -126,7 +126,8 @@ fn broken_rules(name: &str, text: &str) -> Vec<String> {
     wrong
 }
 
-/// Whether a line defines a function that safe code can call although it has rules of threads.
+/// Returns whether a line defines a function that safe code can call although it has rules of
+/// threads.
 fn is_safe_routine(name: &str, line: &str) -> bool {
     if !name.starts_with(ROUTINES) || SAFE_FILES.iter().any(|safe| name.starts_with(safe)) {
         return false;
@@ -144,7 +145,8 @@ fn is_safe_routine(name: &str, line: &str) -> bool {
             .is_some_and(|function| !SAFE_FUNCTIONS.contains(&function))
 }
 
-/// Whether `mark` stands in `line` and is not a part of a longer name, such as a template for a file's name.
+/// Returns whether `mark` stands in `line` and is not a part of a longer name, such as a template
+/// for a file's name.
 fn has_word(line: &str, mark: &str) -> bool {
     line.match_indices(mark).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -154,7 +156,7 @@ fn has_word(line: &str, mark: &str) -> bool {
     })
 }
 
-/// Whether a line opens an unsafe block or is an unsafe impl.
+/// Returns whether a line opens an unsafe block or is an unsafe impl.
 fn needs_reason(line: &str) -> bool {
     let code = line.split("//").next().unwrap_or("");
     let strings = code.contains('"');
@@ -181,7 +183,7 @@ fn reason(lines: &[&str]) -> Option<String> {
     Some(reason)
 }
 
-/// Whether a reason only refers to another one, or to a contract that it does not quote.
+/// Returns whether a reason only refers to another one, or to a contract that it does not quote.
 fn only_refers(reason: &str) -> bool {
     let mut words = reason.split_whitespace().map(|word| {
         let word = word.trim_matches(|mark: char| ".,;:()[]".contains(mark));

@@ -62,7 +62,7 @@ const SCRIPTS: [(&str, &str); 22] = [
         r#""$1/bin/oshrun" -n 2 --fabric softhca sh -c 'grep -q "$1/lib/libsofthca_shim.so" /proc/self/maps' sh "$(realpath "$1")""#,
     ),
     (
-        // As the README has it, for somebody who may lock 8 MiB; /tmp, as others may not enter the
+        // As the README has it, for a user that may lock 8 MiB; /tmp, as others may not enter the
         // project's folder.
         "softhca, an ordinary user",
         r#"place=$(mktemp -d /tmp/farreach-user-XXXXXX); trap 'rm -r "$place"' EXIT
@@ -206,7 +206,7 @@ const SCRIPTS: [(&str, &str); 22] = [
     ),
 ];
 
-/// One case for each script.
+/// Returns one case for each script.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let first = session.built("installation");
     let moved = session.built("moved");
@@ -238,8 +238,8 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     Ok(all.chain(further).collect())
 }
 
-/// The report, looked at in a browser. Without one, which is no requirement of the tests, the name says that
-/// nothing was looked at.
+/// Returns the case of the report, looked at in a browser. Without one, which is no requirement of
+/// the tests, the name says that nothing was looked at.
 fn browser(of: &dyn Fn((&'static str, &'static str)) -> Case) -> Case {
     const SCRIPT: &str = r#"sh "$2/fi-provider/cli/tests/browser/check.sh" chromium "$1/bin/softhca" run -- "$1/bin/farreach" > /dev/null"#;
     let paths = std::env::var_os("PATH").unwrap_or_default();

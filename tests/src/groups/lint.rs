@@ -21,7 +21,7 @@ const ON_MUSL: &str = r#"for file; do
             echo "$file is compiled for musl" >&2; exit 1; }
     done"#;
 
-/// One case for each tool.
+/// Returns one case for each tool.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let clippy = session.cargo(&[
         "clippy",

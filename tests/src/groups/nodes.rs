@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const PES: u32 = 4;
 /// Ways to link after which a program cannot load the libraries of the device.
 const STATIC: [&str; 2] = ["static", "static-pie"];
-/// How a program is told to use a context of its own beside the default one.
+/// Option by which a program is told to use a context of its own beside the default one.
 const OWN: &str = "-DOWN_CONTEXT=";
 
 /// Programs that are run with each policy of lanes: those in which contexts and threads matter, and of each other kind of operation
@@ -59,7 +59,7 @@ const OF_WAITING: &[&str] = &[
 /// Examples by remote calls, which open connections of their own.
 const OF_CALLS: &[&str] = &["rust/octree.rs", "rust/tiles.rs", "rust/wordcount.rs"];
 
-/// How the PEs of a job lie on nodes, and the fabric between these.
+/// The places of a job's PEs on nodes, and the fabric between these.
 #[derive(Debug)]
 pub(crate) struct Setting {
     /// The words that tell its cases apart from others.
@@ -72,7 +72,7 @@ pub(crate) struct Setting {
     pub(crate) device: &'static [&'static str],
     /// The hosts that the job runs on, if these are not pretended, and how they are reached.
     pub(crate) lab: Option<Hosts>,
-    /// How many PEs a node has.
+    /// Number of PEs of a node.
     per_node: u32,
     /// The beginnings of the names of its programs.
     programs: &'static [&'static str],
@@ -81,15 +81,15 @@ pub(crate) struct Setting {
 /// Hosts of a lab (tests/hosts) with libfabric between them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hosts {
-    /// How many, for `farreach-hosts with`.
+    /// Number of hosts, for `farreach-hosts with`.
     pub(crate) count: &'static str,
-    /// How many in a hundred packets of one host are lost.
+    /// Number of lost packets in a hundred of one host.
     pub(crate) lost: &'static str,
     /// Their names for mpiexec.hydra, where that starts the job.
     pub(crate) hydra: Option<&'static str>,
 }
 
-/// By a transport, so many PEs on each node.
+/// Makes a setting by a transport, with so many PEs on each node.
 const fn nodes(
     label: &'static str,
     transport: &'static str,
@@ -113,7 +113,7 @@ const fn nodes(
     }
 }
 
-/// The same for the programs of lanes alone, with a variable.
+/// Makes a setting for the programs of lanes alone, with a variable.
 const fn lanes(
     label: &'static str,
     transport: &'static str,
@@ -267,7 +267,7 @@ const TWO_HOSTS: Hosts = Hosts {
     hydra: None,
 };
 
-/// On hosts of these names and slots.
+/// Makes a setting on hosts of these names and slots.
 const fn hosts(
     label: &'static str,
     names: &'static str,
@@ -291,16 +291,17 @@ const fn hosts(
 }
 
 impl Setting {
-    /// Whether the program of this name runs here.
+    /// Returns whether the program of this name runs here.
     pub(crate) fn has(&self, program: &str) -> bool {
         self.programs
             .iter()
             .any(|prefix| program.starts_with(prefix))
     }
 
-    /// The runs of a program that make sense here: of those that differ in the number of PEs alone, the one with the most
-    /// PEs up to four, or the fewest if all have more. With a policy of lanes, a program that has runs
-    /// with a context of its own takes these alone: they use the default context, too.
+    /// Returns the runs of a program that make sense here: of those that differ in the number of
+    /// PEs alone, the one with the most PEs up to four, or the fewest if all have more. With a
+    /// policy of lanes, a program that has runs with a context of its own takes these alone: they
+    /// use the default context, too.
     pub(crate) fn choose<'a>(&self, runs: &'a [Run]) -> Vec<&'a Run> {
         let mut chosen: BTreeMap<&str, &Run> = BTreeMap::new();
         for run in runs.iter().filter(|run| self.allows(run)) {
@@ -318,7 +319,7 @@ impl Setting {
         chosen
     }
 
-    /// The transport, for run lines that name one.
+    /// Returns the transport, for run lines that name one.
     fn transport(&self) -> &str {
         if self.words.contains(&"libfabric") {
             "libfabric"
@@ -346,7 +347,7 @@ impl Setting {
     }
 }
 
-/// The greater, the better.
+/// Returns the rank of a run: the greater, the better.
 fn rank(run: &Run) -> i64 {
     let np = i64::from(run.np);
     if run.np <= PES { np } else { -np }

@@ -8,7 +8,7 @@ fn shell(name: &str, seconds: u64, script: &str) -> Case {
     Case::new(name, seconds, Invocation::new("sh").args(["-c", script]))
 }
 
-/// The cases.
+/// Returns the cases.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let mut wrong_text = shell("says another thing", 10, "echo this");
     wrong_text.expect.stdout.push("that".to_owned());

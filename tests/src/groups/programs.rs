@@ -14,10 +14,11 @@ use std::time::Duration;
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
 /// Seconds that a job over the software device may take at the least: its PEs take turns with the device's process.
 const DEVICE_LIMIT: u64 = 60;
-/// The same where packets are lost: each loss takes 0.2 s at the least, until it is sent again.
+/// Seconds that a job may take at the least where packets are lost: each loss takes 0.2 s at the
+/// least, until it is sent again.
 const LOSSY_LIMIT: u64 = 240;
 const HYDRA: &str = "/usr/bin/mpiexec.hydra";
-/// Open MPI's launcher, which starts as many PEs as it is told to by whoever it is told by.
+/// Open MPI's launcher, which starts as many PEs as it is told to, for any user.
 pub(crate) const MPIRUN: [&str; 3] = [
     "/usr/bin/mpirun.openmpi",
     "--allow-run-as-root",
@@ -25,24 +26,24 @@ pub(crate) const MPIRUN: [&str; 3] = [
 ];
 const VALGRIND: [&str; 4] = ["valgrind", "--quiet", "--error-exitcode=99", "--"];
 
-/// The cases of all programs below tests/conformance.
+/// Returns the cases of all programs below tests/conformance.
 pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
     below(session, "tests/conformance")
 }
 
-/// The cases of jobs on hosts of a lab; where there can be none, a case that says so.
+/// Returns the cases of jobs on hosts of a lab; where there can be none, a case that says so.
 pub(crate) fn on_hosts(session: &Session) -> Result<Vec<Case>, String> {
     let mut cases = launch::on_hosts(session)?;
     cases.extend(in_labs(session, &HOSTS)?);
     Ok(cases)
 }
 
-/// The cases of all programs, on hosts that lose packets.
+/// Returns the cases of all programs, on hosts that lose packets.
 pub(crate) fn lossy(session: &Session) -> Result<Vec<Case>, String> {
     in_labs(session, &LOSSY)
 }
 
-/// The cases of programs in settings with hosts of a lab.
+/// Returns the cases of programs in settings with hosts of a lab.
 fn in_labs(session: &Session, settings: &'static [Setting]) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     let missing = farreach_hosts::missing().or_else(farreach_hosts::missing_for_drops);
@@ -71,7 +72,7 @@ fn in_labs(session: &Session, settings: &'static [Setting]) -> Result<Vec<Case>,
     Ok(cases)
 }
 
-/// The cases of the soak.
+/// Returns the cases of the soak.
 pub(crate) fn soak(session: &Session) -> Result<Vec<Case>, String> {
     let mut cases = below(session, "tests/soak")?;
     let build = [
@@ -107,7 +108,7 @@ fn below(session: &Session, dir: &str) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// The files below `dir` with one of the endings, in order.
+/// Returns the files below `dir` with one of the endings, in order.
 pub(crate) fn sources(dir: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, String> {
     let error = |error: std::io::Error| format!("{}: {error}", dir.display());
     let mut found = Vec::new();
@@ -126,7 +127,7 @@ pub(crate) fn sources(dir: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, Stri
     Ok(found)
 }
 
-/// The run lines of a program.
+/// Returns the run lines of a program.
 pub(crate) fn runs(path: &Path) -> Result<Vec<Run>, String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -138,7 +139,7 @@ fn of_program(session: &Session, path: &Path, name: &str) -> Result<Vec<Case>, S
     of_jobs(session, path, name, jobs(name, &runs))
 }
 
-/// The cases of these jobs of a program.
+/// Returns the cases of these jobs of a program.
 fn of_jobs(
     session: &Session,
     path: &Path,
@@ -167,7 +168,8 @@ fn of_jobs(
     Ok(cases)
 }
 
-/// The jobs of a program: all of its runs on one node, and a choice of them in each setting of several nodes.
+/// Returns the jobs of a program: all of its runs on one node, and a choice of them in each setting
+/// of several nodes.
 pub(crate) fn jobs<'a>(name: &str, runs: &'a [Run]) -> Vec<(&'a Run, Option<&'static Setting>)> {
     let on_one = runs.iter().filter(|run| run.nodes != Nodes::Several);
     let on_several = SETTINGS.iter().filter(|setting| setting.has(name));
@@ -178,7 +180,8 @@ pub(crate) fn jobs<'a>(name: &str, runs: &'a [Run]) -> Vec<(&'a Run, Option<&'st
     on_one.map(|run| (run, None)).chain(on_several).collect()
 }
 
-/// The case of a program that starts as `executable`, or of a source for oshrun: on one node, or in a setting of several.
+/// Returns the case of a program that starts as `executable`, or of a source for oshrun: on one
+/// node, or in a setting of several.
 pub(crate) fn case(
     session: &Session,
     name: &str,
@@ -242,7 +245,7 @@ pub(crate) fn case(
     case
 }
 
-/// The staged oshrun, under a device with the options of run and setting, if there are any.
+/// Returns the staged oshrun, under a device with the options of run and setting, if there are any.
 fn oshrun(session: &Session, run: &Run, setting: Option<&Setting>) -> Invocation {
     let oshrun = session.place.staged("bin/oshrun");
     let of_setting = setting.map_or(&[][..], |setting| setting.device);
@@ -271,7 +274,7 @@ fn flags(run: &Run) -> Result<Vec<String>, String> {
     Ok(flags)
 }
 
-/// Compiling a program with the staged oshcc or oshc++.
+/// Returns the build that compiles a program with the staged oshcc or oshc++.
 pub(crate) fn compile(
     session: &Session,
     source: &Path,

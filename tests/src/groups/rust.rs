@@ -129,7 +129,7 @@ const MISMATCHES: &[(&str, &[&str])] = &[
 ];
 
 /// Crates outside of the workspace: the crate that each depends on, where it is, its main file, and
-/// what three processes print.
+/// the output of three processes.
 const OUTSIDE: [(&str, &str, &str, &[&str]); 2] = [
     (
         "shmem",
@@ -195,7 +195,7 @@ cd outside
 cargo build --offline --quiet
 "$2" -n 3 target/debug/outside"#;
 
-/// The cases of crates outside of the workspace.
+/// Returns the cases of crates outside of the workspace.
 fn outside(session: &Session) -> impl Iterator<Item = Case> {
     OUTSIDE.into_iter().map(|(name, path, text, said)| {
         let run = Invocation::new("sh")
@@ -212,7 +212,7 @@ fn outside(session: &Session) -> impl Iterator<Item = Case> {
     })
 }
 
-/// All cases.
+/// Returns all cases.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let build = ["build", "--package", "farreach-safe", "--example", "safe"];
     let build = Build::new(session.cargo(&build), Duration::from_secs(300));
@@ -250,7 +250,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
             cases.push(case);
         }
     }
-    // PEs that share a processor find out; others wait for ever for what never comes.
+    // PEs that share a processor find out; others wait for ever for a call that never comes.
     let on_one = ["taskset", "--cpu-list", "0"];
     let name = "barrier_and_alloc, oshrun -n 2 on one processor".to_owned();
     let mut mixed = job_case(
@@ -268,8 +268,8 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// One case for each program in a folder, which the types of a package rule out: its first line has the
-/// compiler's error. One of them compiles.
+/// Returns one case for each program in a folder, which the types of a package rule out: its first
+/// line has the compiler's error. One of them compiles.
 pub(super) fn misuses(session: &Session, folder: &str, package: &str) -> Result<Vec<Case>, String> {
     let (root, target) = (&session.place.root, &session.place.target);
     let build = session.cargo(&["build", "--package", package]);
@@ -306,7 +306,7 @@ pub(super) fn misuses(session: &Session, folder: &str, package: &str) -> Result<
     Ok(cases)
 }
 
-/// A job that ends by a panic with these words.
+/// Returns the expectation of a job that ends by a panic with these words.
 fn fails(said: &[&str]) -> case::Expect {
     case::Expect {
         status: Status::Is(101),

@@ -5,7 +5,7 @@ use super::commands::unshare;
 use crate::case::{Case, Invocation, Status};
 use crate::session::Session;
 
-/// Runs a copy of `$1` that nobody may read, by `$2`, as a user whom that concerns: root without
+/// Runs a copy of `$1` that nobody may read, by `$2`, as a user that is bound by that: root without
 /// capabilities is one.
 const EXECUTE_ONLY: &str = r#"copy=$(mktemp -d); cp "$1" "$copy/job"; chmod 0111 "$copy/job"
     if test "$(id -u)" = 0; then set -- "$@" setpriv --bounding-set=-all --inh-caps=-all; fi
@@ -17,7 +17,7 @@ const EXECUTE_ONLY: &str = r#"copy=$(mktemp -d); cp "$1" "$copy/job"; chmod 0111
 /// Executes the rest of the words, on PE 1 by way of `$1`.
 const PE_1_BY: &str = r#"by=$1; shift; if test "$PMI_RANK" = 1; then exec $by "$@"; fi; exec "$@""#;
 
-/// All cases.
+/// Returns all cases.
 pub(super) fn cases(session: &Session, job: &Program) -> Vec<Case> {
     let oshrun = || Invocation::new(session.place.staged("bin/oshrun")).args(["-n", "2"]);
     let words = |run: &Invocation| {
@@ -68,7 +68,8 @@ pub(super) fn cases(session: &Session, job: &Program) -> Vec<Case> {
     cases
 }
 
-/// shmem_global_exit under another launcher than oshrun, which leaves it to PEs to tell each other.
+/// Returns the case of shmem_global_exit under another launcher than oshrun, which leaves it to PEs
+/// to tell each other.
 fn stranger(session: &Session) -> Case {
     let program = Program::new(session, "stranger");
     let run = unshare(&["--pid", "--fork", "--mount-proc"])

@@ -1,4 +1,4 @@
-//! Jobs of which the command line is all: what they print, how they end, and that nothing is left.
+//! Jobs of which the command line is all: their output, their ends, and that nothing is left.
 
 use super::Program;
 use super::denied::in_namespace;
@@ -284,7 +284,7 @@ const MISSING: &str = r#"dev=$(mktemp -d); mount -t tmpfs tmpfs "$dev"
     ln -s /proc/self/fd "$dev/fd"; mount --move "$dev" /dev; rmdir "$dev"
     test ! -e /dev/shm; exec "$@""#;
 
-/// All rows, as cases.
+/// Returns all rows, as cases.
 pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, String> {
     let mut cases: Vec<_> = ROWS.iter().map(|row| case(session, job, row)).collect();
     cases.extend(heap_cases(session, job));
@@ -293,7 +293,7 @@ pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, Strin
     Ok(cases)
 }
 
-/// The invocation of a command line, with paths for the words JOB and oshrun.
+/// Returns the invocation of a command line, with paths for the words JOB and oshrun.
 fn invocation(session: &Session, job: &Program, command: &str) -> Invocation {
     let mut words = command.split(' ').map(|word| match word {
         "JOB" => job.executable.clone().into_os_string(),
@@ -313,7 +313,8 @@ fn case(session: &Session, job: &Program, row: &Row) -> Case {
     case
 }
 
-/// A command in namespaces of its own: a user who is not root has to be root in one for that.
+/// Returns a command in namespaces of its own: a user that is not root has to be root in one for
+/// that.
 pub(super) fn unshare(namespaces: &[&str]) -> Invocation {
     let user: &[&str] = if sys::is_root() {
         &[]
@@ -334,7 +335,7 @@ const CORE: &str = r#"pattern=$(cat /proc/sys/kernel/core_pattern)
     size=$(cat core* | wc -c); cd /; rm -r "$dir"
     echo "a core of $size bytes"; test "$size" -lt 67108864"#;
 
-/// The core file that an abort leaves.
+/// Returns the case of the core file that an abort leaves.
 fn core_case(session: &Session, job: &Program) -> Case {
     let run = Invocation::new("sh")
         .args(["-euc", CORE, "sh"])
@@ -346,7 +347,7 @@ fn core_case(session: &Session, job: &Program) -> Case {
     case
 }
 
-/// Jobs whose PEs have a processor each, or share one, and say so alike.
+/// Returns the cases of jobs whose PEs have a processor each, or share one, and say so alike.
 fn room_cases(session: &Session, job: &Program) -> Result<Vec<Case>, String> {
     let status = std::fs::read_to_string("/proc/thread-self/status");
     let status = status.map_err(|error| error.to_string())?;
@@ -393,7 +394,8 @@ fn room_cases(session: &Session, job: &Program) -> Result<Vec<Case>, String> {
     Ok(cases.collect())
 }
 
-/// A heap of 1 GiB, half of it touched, whatever /dev/shm is like; and heaps that cannot be.
+/// Returns the cases of a heap of 1 GiB, half of it touched, with any /dev/shm; and of heaps that
+/// cannot be.
 fn heap_cases(session: &Session, job: &Program) -> Vec<Case> {
     let oshrun = session.place.staged("bin/oshrun");
     let size = (1_u64 << 30).to_string();

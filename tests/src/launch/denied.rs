@@ -17,7 +17,7 @@ const FAR: &[&str] = &["-n", "2", "--ppn", "1", "--fabric", "softhca"];
 const TRANSFER: &[&str] = &["transfer", "1000000"];
 const BOTH: [&str; 2] = ["PE 0 of 2", "PE 1 of 2"];
 
-/// How a job ends.
+/// The end of a job.
 #[derive(Clone, Copy)]
 enum End {
     /// All PEs do their work.
@@ -80,7 +80,7 @@ const MEMORY_GROUP: &str = r#"group=$1/farreach-tests-$$; mkdir "$group"
     for again in 1 2 3 4 5; do ! rmdir "$group" 2> /dev/null || break; sleep 0.1; done
     test ! -e "$group"; exit $status"#;
 
-/// All cases.
+/// Returns all cases.
 pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, String> {
     let oshrun = session.place.staged("bin/oshrun");
     let case = |name: String, run: Invocation, words: &[&str], what: &[&str], end| {
@@ -135,7 +135,7 @@ pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, Strin
     Ok(cases)
 }
 
-/// shmem_global_exit ends the job by its launcher.
+/// Returns the case in which shmem_global_exit ends the job by its launcher.
 fn exit_without_pidfd(oshrun: &Path, job: &Program) -> Result<Case, String> {
     let run = denied("pidfd_open", "EPERM")?
         .arg(oshrun)
@@ -152,7 +152,7 @@ fn exit_without_pidfd(oshrun: &Path, job: &Program) -> Result<Case, String> {
     Ok(case)
 }
 
-/// A job of one PE, which has no launcher that would need /proc.
+/// Returns the case of a job of one PE, which has no launcher that would need /proc.
 fn alone_without_proc(job: &Program) -> Case {
     let run = in_namespace(SURROUNDINGS[0].1).arg(&job.executable);
     let mut case = ending(job, Case::new("no /proc, no launcher", 20, run), Works);
@@ -177,13 +177,13 @@ fn denied(call: &str, error: &str) -> Result<Invocation, String> {
     Ok(Invocation::new(place::own_program()?).args(["deny", call, error]))
 }
 
-/// A script in a mount namespace of its own; the command that it becomes is to follow.
+/// Returns a script in a mount namespace of its own; the command that it becomes is to follow.
 pub(super) fn in_namespace(script: &str) -> Invocation {
     unshare(&["--mount"]).args(["sh", "-euc", script, "sh"])
 }
 
-/// Where memory groups can be made, the files of their limits, and the limit of swap; `None` where
-/// this user cannot make any, as in most containers.
+/// Returns, where memory groups can be made, the files of their limits, and the limit of swap;
+/// `None` where this user cannot make any, as in most containers.
 fn memory_groups() -> Option<[&'static str; 4]> {
     let first = [
         "/sys/fs/cgroup/memory",

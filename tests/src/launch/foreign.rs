@@ -24,8 +24,8 @@ pub(crate) const OWN: &[Own] = &[Own {
     run: |_: &Place, args| server_is_killed(&args[0]),
 }];
 
-/// How jobs of PEs without a library end: the words, the PEs, mpirun's status, and a text on standard
-/// output.
+/// The ends of jobs of PEs without a library: the words, the PEs, mpirun's status, and a text on
+/// standard output.
 const ENDS: &[(&[&str], u32, Status, &str)] = &[
     (&["all"], 1, Status::Is(0), "PE 0 of 1 on "),
     (&["all"], 2, Status::Is(0), "nodes [0, 0]"),
@@ -40,7 +40,7 @@ const ENDS: &[(&[&str], u32, Status, &str)] = &[
 const NO_LIBRARY: &str = r#": > "$TMPDIR/libpmix.so.2"; status=0
     LD_LIBRARY_PATH=$TMPDIR "$@" || status=$?; rm "$TMPDIR/libpmix.so.2"; exit $status"#;
 
-/// All cases.
+/// Returns all cases.
 pub(super) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let (program, build) = wireup(session);
     let mut cases = examples(session)?;
@@ -91,7 +91,7 @@ fn of_wireup(name: String, build: &Arc<Build>, run: Invocation) -> Case {
     case
 }
 
-/// The runs of the examples in C that end well, with some numbers of PEs.
+/// Returns the runs of the examples in C that end well, with some numbers of PEs.
 fn examples(session: &Session) -> Result<Vec<Case>, String> {
     let dir = session.place.root.join("examples/c");
     let mut cases = Vec::new();
@@ -118,7 +118,7 @@ fn examples(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// PEs learn of the end of their server, which is mpirun itself on its own node.
+/// Checks that PEs learn of the end of their server, which is mpirun itself on its own node.
 fn server_is_killed(program: &str) -> Result<(), String> {
     let scratch = std::env::temp_dir().join("scratch");
     fs::create_dir_all(&scratch).map_err(text)?;

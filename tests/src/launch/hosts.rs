@@ -55,7 +55,7 @@ pub(crate) const OWN: &[Own] = &[
     },
 ];
 
-/// The program that jobs on hosts run, and its build.
+/// Returns the program that jobs on hosts run, and its build.
 pub(super) fn wireup(session: &Session) -> (String, Arc<Build>) {
     let build = [
         "build",
@@ -69,7 +69,7 @@ pub(super) fn wireup(session: &Session) -> (String, Arc<Build>) {
     (program.display().to_string(), build)
 }
 
-/// All cases; where there can be no hosts they are named, and the reason with them.
+/// Returns all cases; where there can be no hosts they are named, and the reason with them.
 pub(super) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let (program, build) = wireup(session);
     let missing = farreach_hosts::missing();
@@ -93,7 +93,7 @@ pub(super) fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// A lab has hosts that are apart and connected, beside another one.
+/// Checks that a lab has hosts that are apart and connected, beside another one.
 fn apart_and_connected(_: &Place, args: &[String]) -> Result<(), String> {
     match args.get(1).map(String::as_str) {
         Some("answer") => return answer(),
@@ -164,7 +164,7 @@ fn commands_are_run(lab: &Lab) -> Result<(), String> {
     Ok(())
 }
 
-/// The network of two hosts: whole, cut, lossy, silent, healed.
+/// Checks the network of two hosts: whole, cut, lossy, silent, healed.
 fn is_a_network(lab: &Lab, program: &str) -> Result<(), String> {
     let own = place::own_program()?;
     let run = |host: &str, words: &[&str]| {
@@ -247,7 +247,7 @@ fn ask(host: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A process that is killed takes its hosts along, and the processes in them.
+/// Checks that a process that is killed takes its hosts along, and the processes in them.
 fn end_with_their_owner(_: &Place, args: &[String]) -> Result<(), String> {
     if args.get(1).is_some_and(|word| word == "stay") {
         let lab = Lab::start(2).map_err(text)?;
@@ -302,7 +302,7 @@ fn end_with_their_owner(_: &Place, args: &[String]) -> Result<(), String> {
     }
 }
 
-/// A command that runs a job of two PEs a host by hydra, and ends if hydra does not.
+/// Runs a job of two PEs a host by hydra; ends if hydra does not.
 fn by_hydra(lab: &Lab, hosts: usize, program: &str, words: &[&str]) -> Result<Output, String> {
     let names: Vec<_> = (1..=hosts).map(|host| format!("h{host}")).collect();
     let mut command = lab.command(SWITCH_NAME, "timeout");
@@ -330,8 +330,8 @@ fn hydra(hosts: usize, program: &str) -> Result<(), String> {
     nothing_is_left(&lab, hosts, program)
 }
 
-/// A PE that asks for the end or is killed ends the job on all hosts. One that exits ends, by hydra,
-/// its own host alone: the libraries ask for the end then.
+/// Checks that a PE that asks for the end or is killed ends the job on all hosts. One that exits
+/// ends, by hydra, its own host alone: the libraries ask for the end then.
 fn hydra_ends(program: &str) -> Result<(), String> {
     let lab = Lab::start(2).map_err(text)?;
     for words in [&["abort", "7"][..], &["ask", "7"], &["kill"]] {

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a job may last once its end has begun.
+/// Time that a job may last once its end has begun.
 pub(super) const OVER_WITHIN: Duration = Duration::from_secs(2);
-/// How long to wait for what is bound to happen.
+/// Time to wait for events that are bound to happen.
 const PATIENCE: Duration = Duration::from_secs(20);
 const STEP: Duration = Duration::from_millis(1);
 /// The longest that a sleep of [`STEP`] takes on a busy machine.
@@ -37,9 +37,9 @@ pub(super) struct Job<'a> {
 /// Result of a job that is over.
 #[derive(Debug)]
 pub(super) struct Over {
-    /// How its launcher ended.
+    /// The end of its launcher.
     pub(super) ended: Ended,
-    /// How long it took from the call until nothing was left.
+    /// Time from the call until nothing was left.
     pub(super) took: Duration,
     /// Its standard error.
     pub(super) stderr: String,
@@ -97,7 +97,7 @@ impl Jobs {
         }
     }
 
-    /// Removes what this case itself has put into its temporary directory.
+    /// Removes the files that this case itself has put into its temporary directory.
     pub(super) fn finish(self) -> Result<(), String> {
         self.check_files()?;
         fs::remove_dir_all(&self.scratch).map_err(|error| error.to_string())
@@ -113,19 +113,19 @@ impl Jobs {
 }
 
 impl Job<'_> {
-    /// The process that was started.
+    /// Returns the process that was started.
     pub(super) fn launcher(&self) -> Pid {
         self.launcher
     }
 
-    /// All processes of the job, the launcher's own included.
+    /// Returns all processes of the job, the launcher's own included.
     pub(super) fn processes(&self) -> Vec<Process> {
         let mut all = procfs::descendants(procfs::own_pid());
         all.retain(|process| !process.is_zombie());
         all
     }
 
-    /// Those of them that execute the job's program: its PEs.
+    /// Returns those of them that execute the job's program: its PEs.
     pub(super) fn pes(&self) -> Vec<Process> {
         let program = self.jobs.program.display().to_string();
         let mut all = self.processes();

@@ -1,4 +1,5 @@
-//! kill -9 at random moments: whoever it hits, the job is over within two seconds and nothing is left.
+//! kill -9 at random moments: for any process that it hits, the job is over within two seconds and
+//! nothing is left.
 
 use super::job::{Job, Jobs};
 use crate::place::Place;

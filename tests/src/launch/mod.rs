@@ -64,14 +64,15 @@ pub(crate) use foreign::OWN as OF_FOREIGN;
 pub(crate) use hosts::OWN as OF_HOSTS;
 pub(crate) use several::OWN as OF_OSHRUN;
 
-/// The cases of jobs on several hosts, which are another group: each has hosts of its own, and may run beside others.
+/// Returns the cases of jobs on several hosts, which are another group: each has hosts of its own,
+/// and may run beside others.
 pub(crate) fn on_hosts(session: &Session) -> Result<Vec<Case>, String> {
     let mut cases = hosts::cases(session)?;
     cases.extend(several::cases(session, &Program::new(session, "job"))?);
     Ok(cases)
 }
 
-/// All cases of the group.
+/// Returns all cases of the group.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let job = Program::new(session, "job");
     let mut cases = commands::cases(session, &job)?;

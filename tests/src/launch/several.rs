@@ -41,7 +41,7 @@ const OPENSHMEM: Victim = Victim {
     latest_us: 1_500_000,
 };
 
-/// When a job has to be over.
+/// Time in which a job has to be over.
 const OVER_WITHIN: Duration = Duration::from_secs(10);
 
 /// The cases. Their arguments are the compiled wireup.rs, the compiled job.c and, by hand, a number of rounds.
@@ -128,7 +128,7 @@ pub(crate) const OWN: &[Own] = &[
     },
 ];
 
-/// All cases; where there can be no hosts they are named, and the reason with them.
+/// Returns all cases; where there can be no hosts they are named, and the reason with them.
 pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, String> {
     let (program, build) = wireup(session);
     let programs = [program, job.executable.display().to_string()];
@@ -148,7 +148,7 @@ pub(super) fn cases(session: &Session, job: &Program) -> Result<Vec<Case>, Strin
     Ok(cases)
 }
 
-/// oshrun in the switch, for these hosts.
+/// Returns oshrun in the switch, for these hosts.
 fn oshrun(place: &Place, lab: &Lab, hosts: &str) -> Command {
     let mut command = lab.command(SWITCH_NAME, place.staged("bin/oshrun"));
     command.args(["--host", hosts, "--launch-agent", RSH]);
@@ -156,7 +156,7 @@ fn oshrun(place: &Place, lab: &Lab, hosts: &str) -> Command {
     command
 }
 
-/// `h1:2,h2:2`, for so many hosts.
+/// Returns `h1:2,h2:2`, for so many hosts.
 fn two_on_each(hosts: usize) -> String {
     let names: Vec<_> = (1..=hosts).map(|host| format!("h{host}:2")).collect();
     names.join(",")
@@ -181,7 +181,7 @@ fn exchanges(place: &Place, hosts: usize, program: &str) -> Result<(), String> {
     nothing_is_left(&lab, hosts, "oshrun")
 }
 
-/// A program of OpenSHMEM, over the system's libfabric, with its output and its status.
+/// Runs a program of OpenSHMEM, over the system's libfabric, with its output and its status.
 fn openshmem(place: &Place, args: &[String]) -> Result<(), String> {
     let lab = Lab::start(2).map_err(text)?;
     let job = args[1].as_str();
@@ -210,7 +210,7 @@ fn openshmem(place: &Place, args: &[String]) -> Result<(), String> {
     nothing_is_left(&lab, 2, job)
 }
 
-/// Status and words of jobs that end early, on the host that is at fault.
+/// Checks status and words of jobs that end early, on the host that is at fault.
 fn ends(place: &Place, args: &[String]) -> Result<(), String> {
     let lab = Lab::start(2).map_err(text)?;
     let (hosts, program) = ("h1,h2", args[0].as_str());
@@ -333,8 +333,8 @@ fn harm(place: &Place, args: &[String], victim: &Victim, harm: Harm) -> Result<(
     Ok(())
 }
 
-/// Under a launcher that does not watch hosts, PEs leave by themselves when one is silent: on both sides, in time and with a
-/// message. The launcher may stay.
+/// Checks that PEs leave by themselves, under a launcher that does not watch hosts, when one is
+/// silent: on both sides, in time and with a message. The launcher may stay.
 fn cut_under_hydra(_: &Place, args: &[String]) -> Result<(), String> {
     let program = args[1].as_str();
     let rounds = match args.get(2) {
@@ -422,7 +422,7 @@ fn strike(
     }
 }
 
-/// Waits until neither host has a process of this program, whatever there is of its launcher.
+/// Waits until neither host has a process of this program, with or without its launcher.
 fn has_left(deadline: Instant, lab: &Lab, program: &str) -> Result<(), String> {
     let script = "cat /proc/[0-9]*/cmdline | tr '\\0' '\\n'";
     for host in ["h1", "h2"] {
@@ -458,7 +458,8 @@ fn nothing_is_left_by(
     }
 }
 
-/// A host that is silent for less than FARREACH_HOST_TIMEOUT, or for any time if that is 0, does not end the job.
+/// Checks that a host that is silent for less than FARREACH_HOST_TIMEOUT, or for any time if that
+/// is 0, does not end the job.
 fn patience(place: &Place, args: &[String]) -> Result<(), String> {
     let lab = Lab::start(2).map_err(text)?;
     for (silence, cut) in [("4", 2), ("0", 7)] {

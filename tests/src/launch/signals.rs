@@ -6,7 +6,8 @@ use crate::sys::{self, Ended};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// SIGINT and SIGTERM end the job, wherever its PEs are; oshrun's exit status tells which it was.
+/// Checks that SIGINT and SIGTERM end the job, wherever its PEs are; oshrun's exit status tells
+/// which it was.
 pub(crate) fn end_the_job(place: &Place, args: &[String]) -> Result<(), String> {
     let jobs = Jobs::new(place, args)?;
     let places = [
@@ -37,7 +38,7 @@ pub(crate) fn end_the_job(place: &Place, args: &[String]) -> Result<(), String> 
     jobs.finish()
 }
 
-/// A PE that is stopped cannot hold up the end.
+/// Checks that a PE that is stopped cannot hold up the end.
 pub(crate) fn stopped_pe(place: &Place, args: &[String]) -> Result<(), String> {
     let jobs = Jobs::new(place, args)?;
     for signal in [libc::SIGTERM, libc::SIGINT] {
@@ -62,7 +63,7 @@ fn end(job: Job<'_>, signal: i32) -> Result<(), String> {
     }
 }
 
-/// `oshrun … | head -n 1` ends, labelled or not.
+/// Checks that `oshrun … | head -n 1` ends, labelled or not.
 pub(crate) fn reader_goes_away(place: &Place, args: &[String]) -> Result<(), String> {
     let jobs = Jobs::new(place, args)?;
     for options in ["", "-l"] {

@@ -5,7 +5,7 @@ use crate::case::{Build, Case, Invocation, Status};
 use crate::session::Session;
 use std::time::Duration;
 
-/// Where the `World` is, and how the job ends.
+/// Place of the `World`, and the end of the job.
 const ROWS: &[(&str, Expected)] = &[
     ("used", Expected::Fails(ANOTHER)),
     ("exit", Expected::Fails(ANOTHER)),
@@ -41,7 +41,7 @@ const PLACES: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// All cases.
+/// Returns all cases.
 pub(super) fn cases(session: &Session) -> Vec<Case> {
     let build = ["build", "--package", "farreach-tests", "--example", "world"];
     let build = Build::new(session.cargo(&build), Duration::from_secs(300));

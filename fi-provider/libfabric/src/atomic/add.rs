@@ -1,4 +1,4 @@
-//! Additions to one word whose former value nobody wants, which are most atomic operations.
+//! Additions to one word that do not return its former value, which are most atomic operations.
 
 use super::{ask, inject_slowly};
 use crate::quick;
@@ -65,8 +65,8 @@ unsafe extern "C" fn add_beyond<const SAFE: bool>(
     peer: u64,
     addr: u64,
 ) -> isize {
-    // SAFETY: the turn was left to this function, which leaves it to the next; that requires what
-    // this one does.
+    // SAFETY: the turn was left to this function, which leaves it to the next; that has the same
+    // requirements.
     unsafe { ask::<SAFE>(ep, operand, region, peer, addr, ADDITION) }
 }
 
@@ -107,7 +107,7 @@ unsafe extern "C" fn add_wider<const SAFE: bool>(
     peer: u64,
     addr: u64,
 ) -> isize {
-    // SAFETY: the turn is left to the next function, which requires what this one does; the region
+    // SAFETY: the turn is left to the next function, which has the same requirements; the region
     // stays where it is during the turn, which is at the endpoint that has found it.
     unsafe {
         if (*region).widen_at_once() {

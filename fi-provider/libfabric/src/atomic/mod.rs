@@ -268,8 +268,8 @@ unsafe extern "C" fn inject_beyond<const SAFE: bool>(
     addr: u64,
     what: u64,
 ) -> isize {
-    // SAFETY: the turn was left to this function, which leaves it to the next; that requires what
-    // this one does.
+    // SAFETY: the turn was left to this function, which leaves it to the next; that has the same
+    // requirements.
     unsafe { ask::<SAFE>(ep, operand, region, peer, addr, what) }
 }
 
@@ -291,7 +291,7 @@ unsafe fn ask<const SAFE: bool>(
     // SAFETY: the operand is there, of 8 bytes; the endpoint knows the region by its key.
     let asked = unsafe { known.ask_injected(addr, what, operand.cast()) };
     if asked == Few::Not {
-        // SAFETY: the turn is left to the function, which requires what this one does.
+        // SAFETY: the turn is left to the function, which has the same requirements.
         return unsafe { inject_far::<SAFE>(ep, operand, region, peer, addr, what) };
     }
     if asked == Few::Untold {
@@ -322,8 +322,8 @@ unsafe extern "C" fn wake_left<const SAFE: bool>(
     black_box(0)
 }
 
-/// Has a word updated by the device, or however that goes, in a turn that was left to it. Calls nothing
-/// but at its end.
+/// Has a word updated by the device, or in another way, in a turn that was left to it. Calls
+/// nothing but at its end.
 ///
 /// # Safety
 /// As [`inject_beyond`], but that the word may have 4 bytes.

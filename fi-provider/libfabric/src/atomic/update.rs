@@ -34,7 +34,7 @@ pub(crate) enum Kind {
     Base,
     /// The elements come back that were there (fi_fetch_atomic).
     Fetch,
-    /// These, of an operation with comparands (fi_compare_atomic).
+    /// The former elements come back, of an operation with comparands (fi_compare_atomic).
     Compare,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Update<'a> {
 }
 
 impl<'a> Update<'a> {
-    /// An operation that has the flags of its endpoint, and no lists.
+    /// Makes an operation that has the flags of its endpoint, and no lists.
     pub(crate) fn usual(
         kind: Kind,
         (peer, there): (u64, &'a [FiRmaIoc]),
@@ -74,7 +74,7 @@ impl<'a> Update<'a> {
         }
     }
 
-    /// The operation of a record.
+    /// Makes the operation of a record.
     ///
     /// # Safety
     /// The lists of the record are as long as it says.
@@ -335,7 +335,7 @@ pub(super) unsafe fn start(ep: *mut FidEp, update: &Update<'_>) -> isize {
     })
 }
 
-/// The elements at an address.
+/// Returns the elements at an address.
 pub(crate) fn here(addr: *const c_void, count: usize) -> [FiIoc; 1] {
     let addr = addr.cast_mut();
     [FiIoc { addr, count }]
@@ -353,7 +353,7 @@ pub(crate) unsafe fn list<'a, T>(first: *const T, count: usize) -> &'a [T] {
     unsafe { from_raw_parts(first, count) }
 }
 
-/// The elements of a peer that lists here are for.
+/// Returns the elements of a peer that lists here are for.
 pub(crate) fn there(addr: u64, key: u64, lists: &[FiIoc]) -> [FiRmaIoc; 1] {
     let counts = lists.iter().map(|piece| piece.count);
     // One that cannot be is refused.

@@ -54,7 +54,7 @@ pub(super) unsafe fn at_once<const SAFE: bool>(
 /// The types and the operations of which the table below knows are below this.
 const NUMBERS: u32 = 16;
 
-/// The operations on words whose results nobody wants, by type and operation.
+/// The operations on words without results, by type and operation.
 static INJECTED: [Option<Injected>; (NUMBERS * NUMBERS) as usize] = {
     let mut table = [None; (NUMBERS * NUMBERS) as usize];
     let types = [

@@ -157,7 +157,7 @@ unsafe extern "C" fn write_wider<const SAFE: bool>(
     peer: u64,
     address: u64,
 ) -> isize {
-    // SAFETY: the turn is left to the next function, which requires what this one does; the region
+    // SAFETY: the turn is left to the next function, which has the same requirements; the region
     // stays where it is during the turn, which is at the endpoint that has found it.
     unsafe {
         if (*region).widen_at_once() {
@@ -230,7 +230,7 @@ impl Kept<'_> {
     }
 }
 
-/// The kernel's copy of bytes, 8 where they are a `WORD`; none where there is none at once.
+/// Returns the kernel's copy of bytes, 8 where they are a `WORD`; none where there is none at once.
 #[inline(always)]
 fn by_kernel<const WORD: bool>(
     region: &RemoteRegion,
@@ -448,7 +448,7 @@ pub(crate) unsafe extern "C" fn inject_wider<const SAFE: bool>(
     peer: u64,
     address: u64,
 ) -> isize {
-    // SAFETY: the turn is left to the next function, which requires what this one does; the region
+    // SAFETY: the turn is left to the next function, which has the same requirements; the region
     // stays where it is during the turn, which is at the endpoint that has found it.
     unsafe {
         if (*region).widen_at_once() {

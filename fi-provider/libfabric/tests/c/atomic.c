@@ -22,7 +22,8 @@ static int offered(enum fi_datatype type, enum fi_op op, uint64_t flags) {
     return got == 0;
 }
 
-// Each type is offered with each operation that it has; the calls' own questions say the same.
+// Checks that each type is offered with each operation that it has, and that the calls' own
+// questions say the same.
 static void is_offered(void) {
     for (int type = 0; type < FI_DATATYPE_LAST; type++)
         for (int op = 0; op < FI_ATOMIC_OP_LAST; op++) {
@@ -54,7 +55,7 @@ static void expect(uint64_t kind, void *context) {
     CHECK(entry.flags == (FI_ATOMIC | kind) && entry.op_context == context);
 }
 
-// Both processes do this at once, to the memory of one.
+// Adds to the memory of one process, from both at once.
 static void add_up(fi_addr_t to) {
     uint64_t one = 3, many[MANY], found[MANY];
     double real = 0.5;
@@ -79,7 +80,7 @@ static void add_up(fi_addr_t to) {
                               before));
         expect(FI_READ, before);
         uint64_t old, new = 1, comparand = 0;
-        // A lock: who finds 0 has it.
+        // A lock: the process that finds 0 has it.
         do {
             POST(fi_compare_atomic(ep, &new, 1, NULL, &comparand, NULL, &old, NULL, to, AT(bits), 1,
                                    FI_UINT64, FI_CSWAP, &old));
@@ -119,7 +120,7 @@ static void check_sums(void) {
         CHECK(bytes[at] == (int8_t)(2 * ROUNDS * (at < 4 ? at + 1 : 3 - at)));
 }
 
-// Records, of pieces in two regions.
+// Does operations by records, of pieces in two regions.
 static void by_records(void) {
     uint64_t from[3] = {0xff00ff, 7, 8}, masks[3] = {0xffff, 0, ~0}, found[3];
     struct fi_ioc operands = {from, 3}, comparands = {masks, 3};

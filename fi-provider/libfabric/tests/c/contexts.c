@@ -39,7 +39,7 @@ static void open_contexts(struct fid_av *vector) {
     CHECK(fi_close(&sep->fid) == -FI_EBUSY && fi_close(&vector->fid) == -FI_EBUSY);
 }
 
-// Each context of one side sends to each of the other, which know the sender as one peer.
+// Sends from each context of one side to each of the other, which know the sender as one peer.
 static void scalable(void) {
     struct fid_av *vector;
     struct fi_av_attr av_attr = {.rx_ctx_bits = 33};
@@ -137,7 +137,7 @@ static void open_sharers(void) {
         CHECK(fi_av_insert(av, theirs[i], 1, peers + i, 0, NULL) == 1);
 }
 
-// One message to each endpoint, with receives before them or behind them.
+// Sends one message to each endpoint, with receives before them or behind them.
 static void round_of(int early, int tagged, uint64_t size) {
     static char buffers[SHARERS][LONG];
     int order[SHARERS] = {2, 0, 1}, seen = 0;

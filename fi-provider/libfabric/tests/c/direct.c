@@ -28,19 +28,20 @@ static void meet(void) {
     CHECK(write(other, &byte, 1) == 1 && read(other, &byte, 1) == 1);
 }
 
-// Whether operations on the peer's region are in line now: the slot is filled.
+// Returns whether operations on the peer's region are in line now: the slot is filled.
 static int is_in_line(uint64_t key) {
     return farreach_direct_slot(&direct, peer, key) != NULL;
 }
 
-// The same, unable to call anything: an operation that is not in line ends the process.
+// Returns the same endpoint, unable to call anything: an operation that is not in line ends the
+// process.
 static struct farreach_direct_ep alone(void) {
     struct farreach_direct_ep alone = direct;
     alone.ep = NULL;
     return alone;
 }
 
-// Writes of all lengths; those behind the first one are in line, and counted.
+// Does writes of all lengths; those behind the first one are in line, and counted.
 static void writes(void) {
     uint64_t word = 0x1122334455667788, before = fi_cntr_read(written);
     struct farreach_direct_ep here;
@@ -76,7 +77,7 @@ static void reads(void) {
     CHECK(word == ROUNDS - 1 && half == 0x55667788);
 }
 
-// Both add to one word, in line and by the function.
+// Adds to one word from both processes, in line and by the function.
 static void adds(void) {
     struct farreach_direct_ep here = alone();
     uint64_t one = 1;
@@ -93,7 +94,7 @@ static void adds(void) {
     CHECK(!leads || memory[32] == 2 * 4 * ROUNDS);
 }
 
-// Errors are those of the functions, whose turn it is then.
+// Checks that errors are those of the functions, which are called then.
 static void errors(void) {
     uint64_t word = 1;
     uint64_t far[] = {LEN - 7, LEN, UINT64_MAX, UINT64_MAX - 7, (uint64_t)1 << 63};
@@ -124,7 +125,7 @@ static void errors(void) {
     meet();
 }
 
-// Operations with completions are the function's.
+// Checks that the function does operations with completions.
 static void completions(void) {
     uint64_t word = 7, flags = FI_SEND | FI_COMPLETION, none = FI_SEND;
     struct fi_cq_tagged_entry entry;
@@ -138,7 +139,7 @@ static void completions(void) {
     CHECK(fi_cq_read(cq, &entry, 1) == -FI_EAGAIN);
 }
 
-// Reading a counter makes progress where there is some to make.
+// Checks that reading a counter makes progress where there is some to make.
 static void progress(void) {
     uint64_t word = 0, before = farreach_cntr_read(&messages);
     OK(fi_recv(ep, &word, sizeof word, NULL, FI_ADDR_UNSPEC, &word));
@@ -150,7 +151,7 @@ static void progress(void) {
     CHECK(word == 77 && fi_cntr_read(received) == before + 1);
 }
 
-// A region that is closed, another one of its key, and a peer that is removed.
+// Closes a region, opens another one of its key, and removes a peer.
 static void changes(struct fid_mr *mr) {
     uint64_t word = 5, *next;
     char name[64];
@@ -189,7 +190,8 @@ static void changes(struct fid_mr *mr) {
     OK(fi_close(&sleeper->fid) || fi_close(&mr->fid));
 }
 
-// Over a device: writes of 8 bytes go by a call of their own from the second one on, and count.
+// Writes over a device: writes of 8 bytes go by a call of their own from the second one on, and
+// count.
 static void far_writes(struct fid_mr *mr) {
     uint64_t word = 9, before = fi_cntr_read(written);
     for (uint64_t i = 0; i < ROUNDS; i++) {

@@ -40,7 +40,7 @@ static void stop(void) {
     fi_freeinfo(info);
 }
 
-// Both tell each other a name; returns the number of the other one.
+// Exchanges names with the other one; returns its number.
 static fi_addr_t meet(int fd) {
     char own[NAME] = {0}, theirs[NAME];
     size_t len = sizeof own;

@@ -1,4 +1,4 @@
-// Two processes by libfabric: counters count what the peer does to a region, and to all of them.
+// Two processes by libfabric: counters count the peer's accesses to a region, and to all of them.
 #include "pair.h"
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>

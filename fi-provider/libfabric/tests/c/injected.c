@@ -12,7 +12,7 @@ static void fill(char *bytes, size_t len, int seed) {
         bytes[i] = (char)(seed * 37 + i * 5 + i / 256);
 }
 
-// How a write is injected.
+// Ways in which a write is injected.
 enum way { MESSAGE, MESSAGE_WITH_DATA, CALL, CALL_WITH_DATA, WAYS };
 
 static uint64_t address_of(int slot) { return (uint64_t)slot * MOST; }
@@ -39,7 +39,7 @@ static void write_one(enum way way, char *source, size_t len, int slot) {
     memset(source, 0xee, len);
 }
 
-// Each of the two writes to the other one by one of the ways, and waits for what comes.
+// Writes to the other process by one of the ways, and waits for the writes that come from it.
 static void round_of(enum way way, char *source, struct fid_cntr *wrote, uint64_t *writes) {
     memset(target, 0, sizeof target);
     meet();

@@ -82,7 +82,7 @@ static void send_and_receive(struct fid_ep *ep, fi_addr_t own) {
     }
 }
 
-// A poll set tells of a counter until that is read, by whichever way.
+// Checks that a poll set tells of a counter until that is read, in any way.
 static void watch(struct fid_domain *domain, struct fid_ep *ep, fi_addr_t own) {
     struct fid_poll *set;
     void *found[2];

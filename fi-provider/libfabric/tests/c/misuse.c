@@ -93,7 +93,7 @@ static int takes(struct fid_cq *cq, const void *context) {
     return 0;
 }
 
-// Both queues are full: calls are refused until they are read, and no entry is lost.
+// Fills both queues: calls are refused until they are read, and no entry is lost.
 static void fill(void) {
     static char got[MANY], marks[MANY];
     for (int i = 0; i < MANY; i++)

@@ -69,7 +69,7 @@ static void messages(int len, int round) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-// Many from all to one, each sender's in its order.
+// Sends many messages from all to one, each sender's in its order.
 static void many(void) {
     int *seen = calloc(size, sizeof *seen), word;
     for (int i = 0; rank == 0 && i < 500 * (size - 1); i++) {
@@ -132,7 +132,8 @@ static void windows(void) {
     MPI_Win_free(&window);
 }
 
-// Two words of the first process, which all count in at any time: the second one by compare-and-swap.
+// Counts in two words of the first process, from all processes at any time: in the second one by
+// compare-and-swap.
 static void counts(int swaps) {
     enum { ROUNDS = 100 };
     long *memory, before, seen = -1, one = 1;

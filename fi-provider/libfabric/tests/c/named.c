@@ -14,7 +14,7 @@ static int open_vector(uint64_t flags) {
     return fi_av_open(domain, &attr, &vector, NULL);
 }
 
-// The file that holds the vector.
+// Returns the path of the file that holds the vector.
 static const char *path(void) {
     static char all[200];
     int len = sprintf(all, "/dev/shm/farreach-%d-", (int)geteuid());

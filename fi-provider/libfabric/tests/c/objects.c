@@ -65,7 +65,7 @@ static void informs(void) {
     CHECK(info->domain_attr->threading == FI_THREAD_DOMAIN);
     fi_freeinfo(info);
     fi_freeinfo(hints);
-    // Contexts of peers are named by those who send.
+    // Contexts of peers are named by the senders.
     hints = hints_for(FI_MSG | FI_NAMED_RX_CTX);
     info = get(NULL, NULL, 0, hints, 0);
     CHECK(info->tx_attr->caps & ~info->rx_attr->caps & FI_NAMED_RX_CTX);

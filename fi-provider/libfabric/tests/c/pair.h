@@ -38,12 +38,12 @@ static inline struct fi_cq_tagged_entry next(struct fid_cq *cq) {
     return entry;
 }
 
-// Both tell each other `len` bytes.
+// Exchanges `len` bytes with the other process.
 static inline void swap(void *own, void *theirs, size_t len) {
     CHECK(write(other, own, len) == (ssize_t)len && read(other, theirs, len) == (ssize_t)len);
 }
 
-// Both come here.
+// Waits until both processes come here.
 static inline void meet(void) {
     char byte = 0;
     swap(&byte, &byte, 1);

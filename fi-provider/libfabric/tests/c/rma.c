@@ -34,7 +34,7 @@ static struct fi_cq_data_entry next(struct fid_cq *cq) {
     return entry;
 }
 
-// Both tell each other `len` bytes.
+// Exchanges `len` bytes with the other process.
 static void swap(int other, void *own, void *theirs, size_t len) {
     CHECK(write(other, own, len) == (ssize_t)len && read(other, theirs, len) == (ssize_t)len);
 }
@@ -93,7 +93,7 @@ static void follow(void) {
     CHECK(entry.len == 600 && entry.data == 99 && (char *)entry.buf == many + 40);
 }
 
-// With a mode of regions that is asked for, and the one that the provider needs for it.
+// Runs with a mode of regions that is asked for, and the one that the provider needs for it.
 static void run(int asked, int needed) {
     int pair[2];
     OK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));

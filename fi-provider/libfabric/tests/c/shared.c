@@ -45,7 +45,8 @@ static size_t size_of(int message) {
     return message % 5 == 4 ? MOST : 8 + 8 * (message % 300);
 }
 
-// Messages from both endpoints to both, which come to two buffers, posted before them or behind them.
+// Sends messages from both endpoints to both, which come to two buffers, posted before them or
+// behind them.
 static void several(int is_early) {
     if (!is_early)
         post(0), post(1);
@@ -90,7 +91,8 @@ static void several(int is_early) {
     CHECK(fi_cancel(&srx->fid, room[1]) == -FI_ENOENT);
 }
 
-// A message that fits no more ends a buffer; one that fills a buffer alone ends it at once.
+// Checks that a message that fits no more ends a buffer, and that one that fills a buffer alone
+// ends it at once.
 static void ends(void) {
     post(0);
     OK(fi_recv(srx, whole, LONG, NULL, FI_ADDR_UNSPEC, whole));

@@ -84,7 +84,7 @@ static void *works(void *number) {
     return NULL;
 }
 
-// Both tell each other `len` bytes.
+// Exchanges `len` bytes with the other process.
 static void swap(int other, void *own, void *theirs, size_t len) {
     CHECK(write(other, own, len) == (ssize_t)len && read(other, theirs, len) == (ssize_t)len);
 }

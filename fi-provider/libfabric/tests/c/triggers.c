@@ -11,7 +11,7 @@ static char big[LONG], room[LONG];
 static struct fid_cntr *go, *done, *sent, *received, *written;
 static struct fid_mr *mr;
 
-// Both come here; as the peer may need it, each makes progress meanwhile.
+// Waits until both processes come here; as the peer may need it, each makes progress meanwhile.
 static void reach(void) {
     char byte = 0;
     CHECK(write(other, &byte, 1) == 1);
@@ -31,7 +31,7 @@ static struct fi_triggered_context at(uint64_t threshold) {
     return context;
 }
 
-// Operations with FI_TRIGGER report as others do, and start by their thresholds.
+// Checks that operations with FI_TRIGGER report as others do, and start by their thresholds.
 static void triggered(void) {
     struct fi_triggered_context first = at(1), second = at(2), third = at(3), never = at(99);
     struct fi_triggered_context fourth = at(4), fifth = at(5), wrong = at(1);
@@ -79,7 +79,7 @@ static void triggered(void) {
     reach();
 }
 
-// An alias has flags of its own.
+// Checks that an alias has flags of its own.
 static void alias(void) {
     struct fid_ep *own;
     struct fi_triggered_context context = at(6), other = at(6);
@@ -110,7 +110,8 @@ static void queue(struct fi_deferred_work *work, enum fi_op_type type, void *rec
     OK(fi_control(&domain->fid, FI_QUEUE_WORK, work));
 }
 
-// Deferred work counts by its own counter alone, and makes no entries unless it is told to.
+// Checks that deferred work counts by its own counter alone, and makes no entries unless it is told
+// to.
 static void deferred(void) {
     static struct fi_deferred_work work[12];
     struct iovec word = {words, 8}, halves[] = {{back, 8}, {back + 1, 8}};

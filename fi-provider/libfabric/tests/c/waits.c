@@ -1,5 +1,5 @@
 // Two processes by libfabric: they sleep on descriptors of queues and counters until something
-// comes from the other one, or from another thread; what is there keeps them from sleeping.
+// comes from the other one, or from another thread; entries that are there keep them from sleeping.
 #include "pair.h"
 #include <poll.h>
 #include <pthread.h>
@@ -48,7 +48,7 @@ static double cpu(void) {
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-// A set tells of its queues and counters that have something.
+// Checks that a set tells of its queues and counters that have news.
 static void polls(void) {
     struct fid_poll *set;
     void *found[3];
@@ -86,7 +86,7 @@ static void *counts(void *base) {
     return NULL;
 }
 
-// Messages there and back, while a thread waits for each queue, and one for a counter.
+// Sends messages there and back, while a thread waits for each queue, and one for a counter.
 static void there_and_back(void) {
     pthread_t threads[2];
     uint64_t base = fi_cntr_read(got), word = 0;
@@ -112,7 +112,7 @@ static void *receive(void *entry) {
     return NULL;
 }
 
-// A thread sleeps on, while another one makes progress that finds nothing.
+// Checks that a thread sleeps on while another one makes progress that finds nothing.
 static void beside(void) {
     pthread_t thread;
     struct fi_cq_tagged_entry entry;
@@ -153,7 +153,7 @@ int main(void) {
         sleep_for(tx, tx_fd, message);
     }
     OK(fi_cntr_wait(got, ROUNDS, 10000));
-    // Nothing is there: it is not readable, and whoever waits takes no time.
+    // Nothing is there: it is not readable, and a waiting thread takes no processor time.
     while (try(&rx->fid) != 0)
         CHECK(fi_cq_read(rx, NULL, 0) == -FI_EAGAIN);
     struct fid *all[] = {&rx->fid, &tx->fid, &got->fid, &eq->fid};

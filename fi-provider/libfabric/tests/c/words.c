@@ -15,7 +15,7 @@ static const uint64_t begin_with = 0x0123456789abcdef, operand = 0xf0e1d2c3b4a59
 
 static uint64_t cut(uint64_t word, size_t bytes) { return bytes == 4 ? (uint32_t)word : word; }
 
-// The word that the operation leaves.
+// Returns the word that the operation leaves.
 static uint64_t after(enum fi_op op, uint64_t old, uint64_t by) {
     switch (op) {
     case FI_SUM: return old + by;
@@ -83,7 +83,8 @@ static void each(enum fi_datatype type, uint64_t key) {
     CHECK(fi_inject_atomic(ep, &operand, 1, peer, BYTES, key, type, FI_SUM) == -FI_EFAULT);
 }
 
-// More additions than queues take without a look, to the word at an address; they are counted each.
+// Does more additions than queues take without a look, to the word at an address; they are counted
+// each.
 static void add_many(uint64_t key, uint64_t at, uint64_t first) {
     for (uint64_t i = 0; i < MANY; i++)
         POST(fi_inject_atomic(ep, &i, 1, peer, at, key, i % 2 ? FI_INT64 : FI_UINT64, FI_SUM));
@@ -97,7 +98,7 @@ static void add_many(uint64_t key, uint64_t at, uint64_t first) {
     CHECK(found == first + (uint64_t)MANY * (MANY - 1) / 2);
 }
 
-// Additions to a peer that has closed its endpoint are refused in the end, and none waits for ever.
+// Adds to a peer that has closed its endpoint, until additions are refused: none waits for ever.
 static void add_until_refused(uint64_t key) {
     ssize_t got;
     do {

@@ -46,7 +46,7 @@ pub struct Account {
     pub uars: u32,
     /// The registers on them that queue pairs may have (uUARs), two of each page.
     pub uuars: u32,
-    /// Those that queue pairs ring.
+    /// Registers (uUARs) that queue pairs ring.
     pub used_uuars: u32,
     /// Bytes of the rings of queue pairs and completion queues, and of their doorbell records.
     pub bytes: u64,
@@ -82,8 +82,8 @@ impl AddAssign for Account {
     }
 }
 
-/// How many objects of each kind there are on a context; receive queues and their completion queues
-/// are not counted.
+/// Numbers of the objects of each kind on a context; receive queues and their completion queues are
+/// not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Objects {
@@ -105,7 +105,7 @@ pub struct Objects {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shares {
     total: u32,
-    /// Those that serve one queue pair each.
+    /// Registers that serve one queue pair each.
     low_latency: u32,
     /// Whether queue pairs in no thread domain are to have registers for copies (`MLX5_SHUT_UP_BF`).
     blueflame: bool,
@@ -117,7 +117,7 @@ impl Shares {
     const LOW_LATENCY: u32 = 4;
     const MOST_SHARED: u32 = 12;
 
-    /// As the environment says.
+    /// Returns the values that the environment sets.
     pub(super) fn of_environment() -> Self {
         let number = |name| std::env::var(name).ok()?.trim().parse::<u32>().ok();
         let silent = std::env::var("MLX5_SHUT_UP_BF").is_ok_and(|value| value != "0");
@@ -138,7 +138,7 @@ impl Shares {
     }
 }
 
-/// The doorbell pages of one context, and what is on it.
+/// Book of the doorbell pages of one context, and of the objects on it.
 #[derive(Debug)]
 pub(super) struct Book(Mutex<Entries>);
 
@@ -204,19 +204,20 @@ impl Book {
         change(&mut self.open().objects);
     }
 
-    /// A thread domain has come.
+    /// Counts a new thread domain.
     pub(super) fn add_domain(&self) {
         let mut book = self.open();
         book.objects.thread_domains += 1;
         book.most_domains = book.most_domains.max(book.objects.thread_domains);
     }
 
-    /// A thread domain has gone; its register stays for the next one.
+    /// Counts off a thread domain that has gone; its register stays for the next one.
     pub(super) fn remove_domain(&self) {
         self.open().objects.thread_domains -= 1;
     }
 
-    /// A completion queue has come or, where `come` is not so, gone.
+    /// Counts a completion queue that has come or, where `come` is false, counts off one that has
+    /// gone.
     pub(super) fn count_completions(&self, bytes: u64, come: bool) {
         let mut book = self.open();
         if come {
@@ -228,7 +229,8 @@ impl Book {
         }
     }
 
-    /// A queue pair has come that rings `register`, that of a thread domain or one that it was assigned.
+    /// Enters a new queue pair that rings `register`, that of a thread domain or one that it was
+    /// assigned.
     pub(super) fn add_pair(&self, register: usize, in_domain: bool, bytes: u64) -> PairEntry {
         let mut book = self.open();
         book.objects.queue_pairs += 1;

@@ -15,7 +15,8 @@ const COMMAND: usize = 16;
 const HEAD: usize = 16;
 const CAPABILITIES: usize = 4096;
 
-/// Where the capabilities have the operations, and the sizes for connected queue pairs and for dynamic connections.
+/// Offsets in the capabilities of the operations, and of the sizes for connected queue pairs and
+/// for dynamic connections.
 const OPERATIONS: usize = 0x12;
 const SIZES_CONNECTED: usize = 0x16;
 const SIZES_DYNAMIC: usize = 0x1a;
@@ -30,13 +31,14 @@ pub(super) struct Sizes(u16);
 impl Sizes {
     pub(super) const NONE: Self = Self(0);
 
-    /// Whether operands of so many bytes, a power of two, are among them.
+    /// Returns whether operands of so many bytes, a power of two, are among them.
     pub(super) const fn has(self, bytes: u16) -> bool {
         self.0 & bytes != 0
     }
 }
 
-/// The operands of masked atomics, over any kind of connection that there is. None where the device does not tell.
+/// Returns the operands of masked atomics, over any kind of connection that there is. Returns no
+/// operands where the device does not tell.
 ///
 /// `ask` gives the firmware a command and takes its answer; it returns 0, or an error.
 pub(super) fn masked_atomics(ask: impl FnOnce(&[u8], &mut [u8]) -> c_int) -> Sizes {

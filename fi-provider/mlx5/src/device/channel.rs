@@ -68,7 +68,7 @@ impl Channel {
                 // keeps as long as it lives. This event was not acknowledged.
                 unsafe {
                     if let Some(events) = events.cast::<AtomicU32>().as_ref() {
-                        // ORDERING: only a number, of those who take turns with the queue.
+                        // ORDERING: only a number, of threads that take turns with the queue.
                         events.fetch_add(1, Ordering::Relaxed);
                     }
                     (library.ack_events)(cq, 1);

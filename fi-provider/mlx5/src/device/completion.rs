@@ -72,7 +72,7 @@ impl CompletionQueue {
         Ok(Self(Arc::new(queue)))
     }
 
-    /// A queue of the completions of receives, which stands in no book: no lane uses it.
+    /// Makes a queue of the completions of receives, which stands in no book: no lane uses it.
     pub(super) fn of_receives(
         context: &Arc<Context>,
         channel: Option<&Channel>,
@@ -83,16 +83,16 @@ impl CompletionQueue {
         Ok(Self(Arc::new(queue)))
     }
 
-    /// Asks for an event with the next completion, in the file that the queue was made for: its
-    /// user, who has consumed so many (modulo 2^24), looks behind this once more whether one is
-    /// there. Does nothing without such a file.
+    /// Asks for an event with the next completion, in the file that the queue was made for. Its
+    /// user, which has consumed so many (modulo 2^24), then looks once more whether one is there.
+    /// Does nothing without such a file.
     pub fn arm(&self, consumed: u32) {
         let queue = &*self.0;
         if queue.channel.is_none() {
             return;
         }
         let arm = Arm {
-            // ORDERING: only a number, of those who take turns with the queue.
+            // ORDERING: only a number, of threads that take turns with the queue.
             sequence: queue.events.load(Ordering::Relaxed) as u8 & 3,
             solicited_only: false,
             consumer: consumed & 0xff_ffff,
@@ -115,13 +115,14 @@ impl CompletionQueue {
         std::sync::atomic::fence(Ordering::SeqCst);
     }
 
-    /// Where the device writes its entries: valid as long as this or a queue pair that was made with it lives.
+    /// Returns the ring in which the device writes its entries. It is valid as long as this or a
+    /// queue pair that was made with it lives.
     #[must_use]
     pub fn ring(&self) -> CompletionRing {
         self.0.ring
     }
 
-    /// The number by which the device knows it.
+    /// Returns the number by which the device knows it.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.0.number
@@ -131,7 +132,7 @@ impl CompletionQueue {
         self.0.cq.as_ptr()
     }
 
-    /// The one that is made for it and not used, for queue pairs that are not used; itself where there is none.
+    /// Returns its spare completion queue, for spare queue pairs; itself where there is none.
     pub(super) fn spare(&self) -> &Self {
         self.0.spare.as_ref().unwrap_or(self)
     }
@@ -210,7 +211,8 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Takes over from the library what it set up; the library no longer touches entries and record then.
+    /// Takes over from the library the rings that it set up; the library no longer touches entries
+    /// and record then.
     fn look(&mut self) -> Result<(), Error> {
         // SAFETY: structures of pointers and numbers, of which zero is one.
         let (mut layout, mut wanted): (CqLayout, Object) = unsafe { (zeroed(), zeroed()) };

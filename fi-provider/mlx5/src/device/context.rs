@@ -1,4 +1,4 @@
-//! Finding a device, opening it, and asking what it can do.
+//! Finds a device, opens it, and asks for its capabilities.
 
 use super::account::{Book, Regime};
 use super::capability;
@@ -24,7 +24,7 @@ pub(super) struct Context {
     process: u32,
 }
 
-// SAFETY: libibverbs lets any thread use a device and what is on it.
+// SAFETY: libibverbs lets any thread use a device and the objects on it.
 unsafe impl Send for Context {}
 // SAFETY: libibverbs lets several threads do so at a time.
 unsafe impl Sync for Context {}
@@ -64,7 +64,7 @@ impl Context {
         Err(Error::NoDevice { seen })
     }
 
-    /// The device, if it has a port that will do; otherwise adds to `seen` why not.
+    /// Returns the device, if it has a port that will do; otherwise adds to `seen` why not.
     fn try_open(
         library: &'static Library,
         device: *mut core::Device,
@@ -113,7 +113,7 @@ impl Context {
         Ok(attr)
     }
 
-    /// The first active InfiniBand port of `count`.
+    /// Returns the first active InfiniBand port of `count`.
     fn active_port(
         &self,
         count: u8,
@@ -311,7 +311,7 @@ pub(super) fn check(call: &'static str, result: c_int) -> Result<(), Error> {
     }
 }
 
-/// Whether it is closed now, or gone with the device.
+/// Returns whether it is closed now, or gone with the device.
 fn is_closed(result: &Result<(), Error>) -> bool {
     match result {
         Ok(()) => true,
@@ -322,7 +322,7 @@ fn is_closed(result: &Result<(), Error>) -> bool {
     }
 }
 
-/// The null pointer for parts of structures that are not used.
+/// Returns the null pointer for parts of structures that are not used.
 pub(super) const fn none<T>() -> *mut T {
     null_mut()
 }

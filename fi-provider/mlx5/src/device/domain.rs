@@ -46,7 +46,7 @@ impl ThreadDomain {
         })))
     }
 
-    /// None: the device's protection domain alone.
+    /// Makes one without a thread domain: the device's protection domain alone.
     pub(super) fn plain(protection: &Arc<Protection>) -> Self {
         Self(Arc::new(Domain {
             protection: Arc::clone(protection),
@@ -54,20 +54,21 @@ impl ThreadDomain {
         }))
     }
 
-    /// Whether it has a register of its own; otherwise other queue pairs of the device ring the same ones.
+    /// Returns whether it has a register of its own; otherwise other queue pairs of the device ring
+    /// the same ones.
     #[must_use]
     pub fn exclusive(&self) -> bool {
         self.0.own.is_some()
     }
 
-    /// The protection domain for what is made in it.
+    /// Returns the protection domain for the objects that are made in it.
     pub(super) fn pd(&self) -> *mut Pd {
         self.parent()
             .unwrap_or_else(|| self.0.protection.raw())
             .as_ptr()
     }
 
-    /// The parent domain, if it is one.
+    /// Returns the parent domain, if it is one.
     pub(super) fn parent(&self) -> Option<NonNull<Pd>> {
         self.0.own.map(|(_, parent)| parent)
     }
@@ -78,7 +79,7 @@ impl Drop for Domain {
         let context = &self.protection.context;
         if let Some((td, parent)) = self.own {
             context.book.remove_domain();
-            // SAFETY: what was made in it holds a share of this, hence is gone.
+            // SAFETY: each object that was made in it holds a share of this, hence is gone.
             context.close(|library| unsafe { (library.dealloc_pd)(parent.as_ptr()) });
             // SAFETY: the context is open, and the parent domain, which alone used `td`, is gone.
             context.close(|_| unsafe { inline::dealloc_td(context.raw(), td.as_ptr()) });

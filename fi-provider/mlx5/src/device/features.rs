@@ -8,7 +8,8 @@ pub struct Features {
     pub dc: bool,
     /// Atomics of 8 bytes give their results in the machine's byte order (`IBV_ATOMIC_HCA` or better); otherwise there are no atomics.
     pub host_endian_atomics: bool,
-    /// Atomics with masks, of 4 bytes. Their results are big-endian whatever the order of those of 8 bytes.
+    /// Atomics with masks, of 4 bytes. Their results are big-endian, also where those of 8 bytes
+    /// are not.
     pub masked_atomics_4: bool,
     /// Atomics with masks, of 8 bytes.
     pub masked_atomics_8: bool,

@@ -1,7 +1,9 @@
-//! A device and the objects on it, set up by way of rdma-core: what comes before the first entry is posted.
+//! A device and the objects on it, set up by way of rdma-core, before the first entry is posted.
 //!
-//! libibverbs and libmlx5 are opened at run time, so that a program of this crate runs where they are not installed; [`Device::open`] then says so.
-//! Every object keeps alive what it was made from, and is closed when it is dropped. A forked child that drops one leaves it alone: it is the parent's.
+//! libibverbs and libmlx5 are opened at run time, so that a program of this crate runs where they
+//! are not installed; [`Device::open`] then says so. Every object keeps alive the objects that it
+//! was made from, and is closed when it is dropped. A forked child that drops one leaves it alone:
+//! it is the parent's.
 //!
 //! The rings that [`QueuePair::ring`], [`CompletionQueue::ring`] and [`ReceiveQueue::ring`] tell of
 //! are the library's memory. Nothing here posts or polls, and the library does not either: their
@@ -57,8 +59,9 @@ impl Device {
     /// Opens the first mlx5 device with an active InfiniBand port, or the one of this name.
     ///
     /// # Errors
-    /// [`Error::NotInstalled`], [`Error::NotLoaded`] and [`Error::TooOld`] of the libraries; [`Error::NoDevice`];
-    /// [`Error::Call`] where a device does not do what all do.
+    /// [`Error::NotInstalled`], [`Error::NotLoaded`] and [`Error::TooOld`] of the libraries;
+    /// [`Error::NoDevice`]; [`Error::Call`] where a device does not have the functions that all
+    /// have.
     pub fn open(name: Option<&str>) -> Result<Self, Error> {
         let Opened { context, features } = Context::open(name)?;
         let mut device = Self::on(Arc::new(context), features, 0)?;
@@ -66,9 +69,9 @@ impl Device {
         Ok(device)
     }
 
-    /// The same with the key of its process, a random number that peers know: from it and the
-    /// number of a queue pair follows the number of the first packet that the queue pair sends
-    /// ([`Peer`]). Without, the key is 0.
+    /// Returns this device with the key of its process, a random number that peers know: from it
+    /// and the number of a queue pair follows the number of the first packet that the queue pair
+    /// sends ([`Peer`]). Without a key, it is 0.
     #[must_use]
     pub fn with_key(self, key: u64) -> Self {
         Self { key, ..self }
@@ -93,7 +96,8 @@ impl Device {
         Self::on(Arc::new(context), self.features, self.key)
     }
 
-    /// Another protection domain on the same context: memory and queue pairs of the one are not for those of the other.
+    /// Makes another protection domain on the same context: memory and queue pairs of the one are
+    /// not for those of the other.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -114,13 +118,14 @@ impl Device {
         self.context.book.account()
     }
 
-    /// How many objects of each kind are on this context, of whatever protection domain.
+    /// Returns the number of objects of each kind on this context, in all of its protection
+    /// domains.
     #[must_use]
     pub fn objects(&self) -> Objects {
         self.context.book.objects()
     }
 
-    /// The kernel's name for it, such as `mlx5_0`.
+    /// Returns the kernel's name for it, such as `mlx5_0`.
     #[must_use]
     pub fn name(&self) -> &str {
         self.context.name()
@@ -145,9 +150,9 @@ impl Device {
         unsafe { Region::new(&self.protection, base, len, Rights::ALL) }
     }
 
-    /// As [`Device::register`], with these rights of peers. In entries, their own and those of
-    /// peers, the byte at `base` has address `io_address`, and not the process's; with 0 addresses
-    /// are offsets.
+    /// Registers memory as [`Device::register`] does, with these rights of peers. In entries, their
+    /// own and those of peers, the byte at `base` has address `io_address`, and not the process's;
+    /// with 0 addresses are offsets.
     ///
     /// # Errors
     /// As [`Device::register`]; [`Error::TooOld`] of a libibverbs that cannot.
@@ -166,7 +171,8 @@ impl Device {
         unsafe { Region::at(&self.protection, base, len, io_address, rights) }
     }
 
-    /// As [`Device::register`], for this process's own entries alone: peers have no right to it.
+    /// Registers memory as [`Device::register`] does, for this process's own entries alone: peers
+    /// have no right to it.
     ///
     /// # Errors
     /// As [`Device::register`].
@@ -179,15 +185,17 @@ impl Device {
         unsafe { Region::new(&self.protection, base, len, Rights::NONE) }
     }
 
-    /// Whether the library keeps registered memory out of forked children (`RDMAV_FORK_SAFE`, where the kernel does not
-    /// copy it for them): they do not have its pages at all.
+    /// Returns whether the library keeps registered memory out of forked children
+    /// (`RDMAV_FORK_SAFE`, where the kernel does not copy it for them): they do not have its pages
+    /// at all.
     #[must_use]
     pub fn hides_memory_from_children(&self) -> bool {
         self.context.library.is_fork_initialised()
     }
 
-    /// A thread domain: a doorbell register of its own, for queue pairs that one thread at a time posts to. Two that are made one after
-    /// the other share a page: who wants a page makes two, and uses one.
+    /// Makes a thread domain: a doorbell register of its own, for queue pairs that one thread at a
+    /// time posts to. Two that are made one after the other share a page: a caller that wants a
+    /// page makes two, and uses one.
     ///
     /// # Errors
     /// [`Error::Call`] where no register or page is left.
@@ -195,14 +203,16 @@ impl Device {
         ThreadDomain::new(&self.protection)
     }
 
-    /// No thread domain: queue pairs get the registers that the driver assigns, which may be those of others of this context, and
-    /// takes no copies where the ring's `register_size` is 0.
+    /// Returns a domain without a thread domain: queue pairs get the registers that the driver
+    /// assigns, which may be those of others of this context, and takes no copies where the ring's
+    /// `register_size` is 0.
     #[must_use]
     pub fn plain_domain(&self) -> ThreadDomain {
         ThreadDomain::plain(&self.protection)
     }
 
-    /// A completion queue of at least so many entries of 64 bytes, uncompressed, polled by one thread at a time.
+    /// Makes a completion queue of at least so many entries of 64 bytes, uncompressed, polled by
+    /// one thread at a time.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -215,8 +225,8 @@ impl Device {
         CompletionQueue::new(&self.context, Some(domain), None, entries, None)
     }
 
-    /// A shared receive queue of at least so many entries, a power of two, and the completion queue
-    /// of its receives. One thread at a time posts and polls.
+    /// Makes a shared receive queue of at least so many entries, a power of two, and the completion
+    /// queue of its receives. One thread at a time posts and polls.
     ///
     /// # Errors
     /// [`Error::Call`], also where the device has no queues of so many entries.
@@ -224,7 +234,8 @@ impl Device {
         ReceiveQueue::new(&self.protection, None, entries)
     }
 
-    /// As [`Device::receive_queue`]; its completions have events in this file, of the same context.
+    /// Makes a receive queue as [`Device::receive_queue`] does; its completions have events in this
+    /// file, of the same context.
     ///
     /// # Errors
     /// As [`Device::receive_queue`].
@@ -236,7 +247,7 @@ impl Device {
         ReceiveQueue::new(&self.protection, Some(channel), entries)
     }
 
-    /// A file of completion events.
+    /// Makes a file of completion events.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -244,8 +255,8 @@ impl Device {
         Channel::new(&self.context)
     }
 
-    /// Whether there are dynamic connections: no query tells it to a user without the right to DEVX. A target is tried, as it takes no
-    /// doorbell register.
+    /// Returns whether there are dynamic connections: no query tells it to a user without the right
+    /// to DEVX. A target is tried, as it takes no doorbell register.
     fn has_targets(&self) -> bool {
         self.target(0).is_ok()
     }

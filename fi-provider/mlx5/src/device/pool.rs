@@ -1,4 +1,5 @@
-//! Where lanes come from: the pool realises a row of [`crate::policy::POLICIES`] on an unmodified rdma-core.
+//! Pool in which lanes are made: it realises a row of [`crate::policy::POLICIES`] on an unmodified
+//! rdma-core.
 //!
 //! libmlx5 gives two thread domains that are made one after the other the two registers of one page, so that a page of one's own
 //! takes two of them, of which one is used. Domains of a lane are made together and go together: so registers that are used again are
@@ -47,7 +48,7 @@ struct SharedQueue {
     free: u32,
 }
 
-/// Where the queues of one lane are made.
+/// Device and thread domains in which the queues of one lane are made.
 #[derive(Debug)]
 pub struct Seat {
     pool: Arc<Inner>,
@@ -76,7 +77,7 @@ struct Place {
 }
 
 impl Pool {
-    /// The lanes of `device`, none yet.
+    /// Makes the pool of the lanes of `device`, which are none yet.
     #[must_use]
     pub fn new(device: &Device, policy: &'static Policy, completions: Completions) -> Self {
         Self(Arc::new(Inner {
@@ -99,8 +100,9 @@ impl Pool {
         self.0.completions
     }
 
-    /// A seat for one more lane; none where all lanes are one, and there is one. Where the device has no context or page left for what the
-    /// policy says, the seat has less ([`Seat::is_short`]).
+    /// Makes a seat for one more lane; none where all lanes are one, and there is one. Where the
+    /// device has no context or page left that the policy asks for, the seat has less
+    /// ([`Seat::is_short`]).
     ///
     /// # Errors
     /// [`Error::Call`] where nothing is left that a lane could go by.
@@ -144,7 +146,7 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place on the registers that the driver assigns.
+    /// Makes a place on the registers that the driver assigns.
     fn plain_place(&self, device: &Device) -> Place {
         Place {
             domain: device.plain_domain(),
@@ -157,7 +159,8 @@ impl Inner {
         }
     }
 
-    /// A place in a context of its own, the first if it is free; where there is no more, with a thread domain of the first.
+    /// Makes a place in a context of its own, the first if it is free; where there is no more, with
+    /// a thread domain of the first.
     fn place_in_context(&self, state: &mut State) -> Result<Place, Error> {
         if !state.first_taken {
             return Ok(Place {
@@ -180,7 +183,8 @@ impl Inner {
         })
     }
 
-    /// A place with so many thread domains of the first context; where they are not there, with one or none.
+    /// Makes a place with so many thread domains of the first context; where they are not there,
+    /// with one or none.
     fn place_in_domain(&self, wanted: u32) -> Place {
         let mut place = self.plain_place(&self.device);
         let made = (0..wanted).map_while(|_| self.device.lane_domain().ok());
@@ -201,7 +205,8 @@ impl Inner {
         place
     }
 
-    /// The shared completion queue that has room for `entries` more: its place in the list, itself, and what its lanes share.
+    /// Returns the shared completion queue that has room for `entries` more: its place in the list,
+    /// itself, and the part that its lanes share.
     fn shared_queue(
         &self,
         entries: u32,
@@ -233,8 +238,8 @@ impl Inner {
 }
 
 impl Seat {
-    /// The same; completion queues of its own that are made from now on have events in this file,
-    /// of the pool's context.
+    /// Returns this seat with a file of the pool's context: its own completion queues that are made
+    /// from now on have events in it.
     #[must_use]
     pub fn telling(mut self, channel: Option<&Channel>) -> Self {
         debug_assert!(!self.has_other_context() || channel.is_none());
@@ -242,50 +247,52 @@ impl Seat {
         self
     }
 
-    /// The device as the lane has it: where its context is its own, memory for its queue pairs has to be registered here.
+    /// Returns the device as the lane has it: where its context is its own, memory for its queue
+    /// pairs has to be registered here.
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.place.device
     }
 
-    /// Whether its context is not the pool's.
+    /// Returns whether its context is not the pool's.
     #[must_use]
     pub fn has_other_context(&self) -> bool {
         !Arc::ptr_eq(&self.place.device.context, &self.pool.device.context)
     }
 
-    /// Whether all queue pairs of the lane, whenever they are made, have the doorbell register of its thread domain.
+    /// Returns whether all queue pairs of the lane, whenever they are made, have the doorbell
+    /// register of its thread domain.
     #[must_use]
     pub fn has_domain(&self) -> bool {
         !self.place.domains.is_empty()
     }
 
-    /// Whether other lanes may ring the same registers, so that copies to them take a lock.
+    /// Returns whether other lanes may ring the same registers, so that copies to them take a lock.
     #[must_use]
     pub fn shares_registers(&self) -> bool {
         self.place.shares_registers
     }
 
-    /// Whether its lane is the only one there is, which all threads use.
+    /// Returns whether its lane is the only one there is, which all threads use.
     #[must_use]
     pub fn is_only(&self) -> bool {
         self.pool.policy.one_lane
     }
 
-    /// Whether it has less than the policy says, because the device has no more.
+    /// Returns whether it has less than the policy says, because the device has no more.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.is_short.load(Ordering::Relaxed)
     }
 
-    /// Whether its completion queues are those of other lanes, too.
+    /// Returns whether its completion queues are those of other lanes, too.
     #[must_use]
     pub fn shares_completions(&self) -> bool {
         self.pool.completions == Completions::Shared && !self.has_other_context() && !self.is_only()
     }
 
-    /// Where the lane's completions come from, at least so many at a time: a completion queue of its own,
-    /// of which `overrun` tells, or one that the lanes of a context share.
+    /// Returns the source of the lane's completions, at least so many at a time: a completion queue
+    /// of its own, of which `overrun` tells, or one that the lanes of a context share.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -310,7 +317,8 @@ impl Seat {
         Ok((queue, source))
     }
 
-    /// A completion queue of at least so many entries of 64 bytes, and the spare ones that belong to it.
+    /// Makes a completion queue of at least so many entries of 64 bytes, and the spare ones that
+    /// belong to it.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -328,7 +336,8 @@ impl Seat {
         CompletionQueue::new(context, Some(domain), channel, entries, spare)
     }
 
-    /// A connected queue pair, as [`Device::connected`], and the spare ones that belong to it.
+    /// Makes a connected queue pair, as [`Device::connected`] does, and the spare ones that belong
+    /// to it.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -344,8 +353,8 @@ impl Seat {
         Ok(self.with_spare(pair))
     }
 
-    /// A connected queue pair with receives, as [`Device::connected_receiving`], and the spare ones
-    /// that belong to it.
+    /// Makes a connected queue pair with receives, as [`Device::connected_receiving`] does, and the
+    /// spare ones that belong to it.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -360,7 +369,8 @@ impl Seat {
         Ok(self.with_spare(pair))
     }
 
-    /// An initiator of dynamic connections, as [`Device::initiator`], and the spare ones that belong to it.
+    /// Makes an initiator of dynamic connections, as [`Device::initiator`] does, and the spare ones
+    /// that belong to it.
     ///
     /// # Errors
     /// [`Error::Call`].

@@ -22,13 +22,17 @@ use std::mem::zeroed;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// How long an acknowledgement may take before the request is sent again: 4.096 us * 2^18, about a second.
+/// Time that an acknowledgement may take before the request is sent again: 4.096 us * 2^18, about a
+/// second.
 const TIMEOUT: u8 = 18;
-/// How often a request is sent again. The largest number; for a peer that has no receive posted it means for ever.
+/// Number of times that a request is sent again. The largest number; for a peer that has no receive
+/// posted it means for ever.
 const RETRIES: u8 = 7;
-/// How long a peer waits that found no receive posted: 0.64 ms (InfiniBand specification, table "Encoding for RNR NAK Timer Field").
+/// Time that a peer waits that found no receive posted: 0.64 ms (InfiniBand specification, table
+/// "Encoding for RNR NAK Timer Field").
 pub(super) const RECEIVER_NOT_READY_TIMER: u8 = 12;
-/// Basic blocks of the largest entry that the library counts with: that of what is written to a BlueFlame register at once.
+/// Basic blocks of the largest entry that the library counts with: one that is written to a
+/// BlueFlame register at once.
 const ENTRY_BLOCKS: u32 = 4;
 
 /// The other side of a connection, as it tells of itself.
@@ -46,9 +50,9 @@ pub struct Peer {
     pub key: u64,
 }
 
-/// The number of the first packet that queue pair `number` of a process with this key sends, of 24
-/// bits: a process without the key does not know where a connection begins. Steele, Lea and
-/// Flood's SplitMix64, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+/// Returns the number of the first packet that queue pair `number` of a process with this key
+/// sends, of 24 bits: a process without the key does not know where a connection begins. Steele,
+/// Lea and Flood's SplitMix64, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 fn first_packet(key: u64, number: u32) -> u32 {
     let mut mixed = key.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -82,7 +86,8 @@ unsafe impl Send for QueuePair {}
 unsafe impl Sync for QueuePair {}
 
 impl Device {
-    /// A reliably connected queue pair of at least so many basic blocks for sends and none for receives, in the state INIT.
+    /// Makes a reliably connected queue pair of at least so many basic blocks for sends and none
+    /// for receives, in the state INIT.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -95,8 +100,8 @@ impl Device {
         QueuePair::connected(self, domain, completions, None, blocks)
     }
 
-    /// A reliably connected queue pair, in the state INIT, by which the peer reads, writes and does
-    /// atomics, and by which nothing is posted here.
+    /// Makes a reliably connected queue pair, in the state INIT, by which the peer reads, writes
+    /// and does atomics, and by which nothing is posted here.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -106,7 +111,8 @@ impl Device {
         QueuePair::connected(self, &domain, &completions, None, 1)
     }
 
-    /// As [`Device::connected`], with receives: those of this queue, of the same protection domain.
+    /// Makes a queue pair as [`Device::connected`] does, with receives: those of this queue, of the
+    /// same protection domain.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -120,7 +126,7 @@ impl Device {
         QueuePair::connected(self, domain, completions, Some(receives), blocks)
     }
 
-    /// An initiator of dynamic connections of at least so many basic blocks, ready to send.
+    /// Makes an initiator of dynamic connections of at least so many basic blocks, ready to send.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -232,14 +238,15 @@ impl QueuePair {
         Ok(())
     }
 
-    /// The number by which the device knows it.
+    /// Returns the number by which the device knows it.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.ring.number
     }
 
-    /// Where entries are posted: valid as long as this lives. BlueFlame copies go to the two halves of the register by turns, which all queue pairs
-    /// of the thread domain share.
+    /// Returns the ring where entries are posted. It is valid as long as this lives. BlueFlame
+    /// copies go to the two halves of the register by turns, which all queue pairs of the thread
+    /// domain share.
     #[must_use]
     pub fn ring(&self) -> SendRing {
         self.ring
@@ -280,7 +287,7 @@ impl QueuePair {
         ready_to_receive(&self.features, mtu, lid)
     }
 
-    /// To the state RTS.
+    /// Takes the queue pair to the state RTS.
     fn send(&self, max_read_atomic: u8) -> Result<(), Error> {
         let mut attr = QpAttr {
             qp_state: qp_state::RTS,
@@ -305,7 +312,7 @@ impl QueuePair {
         modify(&self.context, self.qp, attr, mask)
     }
 
-    /// Takes over from the library what it set up.
+    /// Takes over from the library the rings that it set up.
     fn look(&mut self, max_inline: u32, wanted: u32) -> Result<(), Error> {
         let layout = layout(&self.context, self.qp)?;
         let (blocks, stride) = (layout.sq.wqe_cnt, layout.sq.stride);
@@ -339,8 +346,9 @@ impl Drop for QueuePair {
     }
 }
 
-/// The bytes that, inline, make a write of [`ENTRY_BLOCKS`]: what is left by the control segment, the remote address and the length word, and
-/// in dynamic connections by the address vector in its long form.
+/// Returns the bytes that, inline, make a write of [`ENTRY_BLOCKS`]: those that are left by the
+/// control segment, the remote address and the length word, and in dynamic connections by the
+/// address vector in its long form.
 const fn max_inline(kind: u32) -> u32 {
     let connected = ENTRY_BLOCKS * 64 - 16 - 16 - 4;
     if kind == qp_type::RC {
@@ -350,7 +358,7 @@ const fn max_inline(kind: u32) -> u32 {
     }
 }
 
-/// The rings of a queue pair.
+/// Returns the rings of a queue pair.
 pub(super) fn layout(context: &Context, qp: NonNull<Qp>) -> Result<QpLayout, Error> {
     // SAFETY: structures of pointers and numbers, of which zero is one.
     let (mut layout, mut object): (QpLayout, Object) = unsafe { (zeroed(), zeroed()) };
@@ -434,7 +442,7 @@ pub(super) fn create(
     NonNull::new(qp).ok_or_else(|| Error::last("mlx5dv_create_qp"))
 }
 
-/// The number of a queue pair; a target has none before it is ready to receive.
+/// Returns the number of a queue pair; a target has none before it is ready to receive.
 pub(super) fn number(qp: NonNull<Qp>) -> u32 {
     // SAFETY: the queue pair is alive.
     unsafe { (*qp.as_ptr()).qp_num }
@@ -467,7 +475,7 @@ pub(super) fn ready_to_receive(features: &Features, mtu: u16, lid: u16) -> QpAtt
     }
 }
 
-/// To another state; the mask tells of further fields that count.
+/// Takes a queue pair to another state; the mask tells of further fields that count.
 pub(super) fn modify(
     context: &Context,
     qp: NonNull<Qp>,

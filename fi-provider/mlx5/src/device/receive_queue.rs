@@ -67,14 +67,15 @@ impl ReceiveQueue {
         Ok(Self(Arc::new(queue)))
     }
 
-    /// Where receives are posted: valid as long as this or a queue pair or target that was made
-    /// with it lives.
+    /// Returns the ring where receives are posted. It is valid as long as this or a queue pair or
+    /// target that was made with it lives.
     #[must_use]
     pub fn ring(&self) -> ReceiveRing {
         self.0.ring
     }
 
-    /// Where the device writes the completions of the receives: valid as long as the ring.
+    /// Returns the ring in which the device writes the completions of the receives. It is valid as
+    /// long as the receives' ring.
     #[must_use]
     pub fn completion_ring(&self) -> CompletionRing {
         self.0.completions.ring()

@@ -24,7 +24,7 @@ impl Rights {
     /// All of them.
     pub const ALL: Self = Self(access::REMOTE);
 
-    /// With the process's own right to write, which it always has.
+    /// Returns the flags of libibverbs, with the process's own right to write, which it always has.
     fn bits(self) -> std::ffi::c_int {
         (self.0 | access::LOCAL_WRITE).cast_signed()
     }
@@ -83,7 +83,7 @@ impl Region {
         Self::made("ibv_reg_mr_iova", protection, mr, len)
     }
 
-    /// The region of `len` bytes that `call` gave, or why it gave none.
+    /// Returns the region of `len` bytes that `call` gave, or the error for which it gave none.
     fn made(
         call: &'static str,
         protection: &Arc<Protection>,
@@ -104,13 +104,13 @@ impl Region {
         })
     }
 
-    /// The key by which own entries name it.
+    /// Returns the key by which own entries name it.
     #[must_use]
     pub fn lkey(&self) -> u32 {
         self.lkey
     }
 
-    /// The key by which peers' entries name it.
+    /// Returns the key by which peers' entries name it.
     #[must_use]
     pub fn rkey(&self) -> u32 {
         self.rkey

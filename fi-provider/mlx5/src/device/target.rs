@@ -30,7 +30,7 @@ unsafe impl Send for Target {}
 unsafe impl Sync for Target {}
 
 impl Device {
-    /// A target of dynamic connections that know `key`, ready to receive.
+    /// Makes a target of dynamic connections that know `key`, ready to receive.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -38,7 +38,8 @@ impl Device {
         Target::new(self, key, None)
     }
 
-    /// As [`Device::target`], with receives: those of this queue, of the same protection domain.
+    /// Makes a target as [`Device::target`] does, with receives: those of this queue, of the same
+    /// protection domain.
     ///
     /// # Errors
     /// [`Error::Call`].
@@ -90,7 +91,7 @@ impl Target {
         Ok(made)
     }
 
-    /// The number by which initiators name it.
+    /// Returns the number by which initiators name it.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number

@@ -57,7 +57,7 @@ impl Lane {
     }
 }
 
-/// Threads with a lane each ring one register; each offers the processor to the others in the
+/// Lets threads with a lane each ring one register; each offers the processor to the others in the
 /// middle of it.
 fn ring_by_turns<G: Guard>() {
     let mut memory = [0_u8; 2 * REGISTER];
@@ -140,7 +140,7 @@ fn without_depth_nobody_waits_for_the_lock() {
             thread::yield_now();
         }
         let came_back = done.load(Ordering::Relaxed);
-        // Before anything fails: who waits has to come back.
+        // Before anything fails: the waiting thread has to come back.
         lane.leave::<Counted>(1);
         assert!(came_back, "waits for the lock");
     });

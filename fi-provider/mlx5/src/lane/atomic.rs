@@ -60,7 +60,7 @@ impl Atomic {
         }
     }
 
-    /// As [`Atomic::masked_swap_8`], 4 bytes.
+    /// Makes an operation as [`Atomic::masked_swap_8`] does, of 4 bytes.
     pub fn masked_swap_4(value: u32, swap_mask: u32, compare: u32, compare_mask: u32) -> Self {
         let pair =
             |first: u32, second: u32| u64::from(first.to_be()) | u64::from(second.to_be()) << 32;

@@ -1,7 +1,7 @@
-//! When a lane changes over to a connected queue that has come meanwhile ([`Later`](super::Later)).
+//! Change of a lane over to a connected queue that has come meanwhile ([`Later`](super::Later)).
 //!
-//! A peer's way changes only when nothing that was posted to it is outstanding: so everything that is on its way to a peer is in one
-//! queue, whose order is that of all operations to it.
+//! A peer's way changes only when no posted entry to it is outstanding: so all entries that are on
+//! their way to a peer are in one queue, whose order is that of all operations to it.
 
 #![expect(
     unsafe_code,
@@ -18,8 +18,8 @@ use std::sync::atomic::Ordering;
 const MANY: u32 = 16;
 
 impl Lane {
-    /// The queue for the next post to peer `index`: the one that it has had or, when that is through with everything posted to the
-    /// peer, the one that has come meanwhile.
+    /// Returns the queue for the next post to peer `index`: the one that it has had or, when that
+    /// is through with everything posted to the peer, the one that has come meanwhile.
     pub(super) fn way_to(&self, index: u32) -> u32 {
         let Some(later) = &self.later else {
             return self.queue_of(index);
@@ -84,7 +84,7 @@ impl Lane {
         let at = self.queue_of(index);
         let way = &self.queues[at as usize];
         if !place.is_through(way) {
-            // SAFETY: whoever posts holds the lane.
+            // SAFETY: the posting thread holds the lane.
             unsafe { self.sign_last(at)? };
         }
         while !place.is_through(way) {
@@ -93,8 +93,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Whether peer `index` could change over to a queue that has come, if one has, without a wait:
-    /// as far as completions that are there tell. There is room in the queue that it has.
+    /// Returns whether peer `index` could change over to a queue that has come, if one has, without
+    /// a wait: as far as completions that are there tell. There is room in the queue that it has.
     ///
     /// # Safety
     /// As [`Lane::write_inline`].

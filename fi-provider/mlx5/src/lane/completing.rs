@@ -1,4 +1,4 @@
-//! Completions, and what waits for them: quiet, and the order of a fence.
+//! Completions, and the calls that wait for them: quiet, and the order of a fence.
 
 use super::{Failure, Lane, Posted};
 use crate::completion::Completed;
@@ -43,7 +43,8 @@ impl Lane {
         }
     }
 
-    /// [`Lane::poll`] where nothing is there: looks into the completion queue, where that is not the lane's own.
+    /// Does [`Lane::poll`] where no completion is there: looks into the completion queue, where
+    /// that is not the lane's own.
     #[cold]
     fn poll_elsewhere(&self) -> Result<bool, Failure> {
         if let Some(share) = &self.share {
@@ -55,7 +56,7 @@ impl Lane {
         self.failure().map_or(Ok(false), Err)
     }
 
-    /// Takes the next completion, whatever it tells; false where none is there.
+    /// Takes the next completion, of a success or a failure; returns false where none is there.
     pub(super) fn take(&self) -> bool {
         if !self.is_ready() {
             return false;
@@ -255,7 +256,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Whether an entry is done, as far as completions that are there tell: for threads that let others have the lane while they wait.
+    /// Returns whether an entry is done, as far as completions that are there tell: for threads
+    /// that let others have the lane while they wait.
     pub fn is_done(&self, posted: Posted) -> Result<bool, Failure> {
         let queue = &self.queues[posted.queue as usize];
         while queue.consumed.get() < posted.end {
@@ -267,8 +269,8 @@ impl Lane {
         Ok(true)
     }
 
-    /// Whether an entry is done, as far as completions tell that were taken; or false where it
-    /// never will be, because its queue has failed before it.
+    /// Returns whether an entry is done, as far as completions tell that were taken; or false where
+    /// it never will be, because its queue has failed before it.
     pub fn end(&self, posted: Posted) -> Option<bool> {
         let queue = &self.queues[posted.queue as usize];
         if queue.consumed.get() >= posted.end {
@@ -323,8 +325,9 @@ impl Lane {
         self.careful.set(true);
     }
 
-    /// [`Lane::quiet`] for the commonest case, a lane of one thread where one armed queue has its one entry outstanding and
-    /// the device has done it: the next completion is that entry's. Does nothing, and returns false, in any other.
+    /// Does [`Lane::quiet`] for the commonest case, a lane of one thread where one armed queue has
+    /// its one entry outstanding and the device has done it: the next completion is that entry's.
+    /// Does nothing, and returns false, in any other.
     #[inline(always)]
     pub fn quiet_one(&self) -> bool {
         if self.careful.get() {
@@ -406,8 +409,9 @@ impl Lane {
         Ok(())
     }
 
-    /// Orders everything that was posted before everything posted later to the same peer. Writes are in order by
-    /// themselves; what comes behind reads and atomics has to wait for them (manual: "fence").
+    /// Orders all entries that were posted before all entries posted later to the same peer. Writes
+    /// are in order by themselves; entries behind reads and atomics have to wait for them (manual:
+    /// "fence").
     pub fn fence(&self) {
         let mut at = self.used.get();
         while at != END {
@@ -420,7 +424,7 @@ impl Lane {
         }
     }
 
-    /// The queue with this number.
+    /// Returns the queue with this number.
     #[inline(always)]
     pub(super) fn queue_numbered(&self, number: u32) -> &Queue {
         let mask = self.by_number.len() - 1;

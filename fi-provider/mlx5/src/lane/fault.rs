@@ -18,14 +18,14 @@ pub(super) enum Culprit {
 pub struct Fault {
     pub(super) queue: u32,
     pub(super) culprit: Culprit,
-    /// How it failed.
+    /// Kind of the failure.
     pub failure: Failure,
     /// The first block of the last entry that the device has told of.
     pub(super) last: u16,
 }
 
 impl Fault {
-    /// The address vector of the entry that was the cause, where the queue is an initiator.
+    /// Returns the address vector of the entry that was the cause, where the queue is an initiator.
     #[must_use]
     pub fn vector(&self) -> Option<[u64; 2]> {
         match self.culprit {
@@ -34,7 +34,7 @@ impl Fault {
         }
     }
 
-    /// Whether it is that of the peer of this index, to whose target `vector` leads.
+    /// Returns whether it is the failure of the peer of this index, to whose target `vector` leads.
     #[must_use]
     pub fn is_of(&self, index: u32, vector: &Vector) -> bool {
         match self.culprit {

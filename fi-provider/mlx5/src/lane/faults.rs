@@ -1,5 +1,5 @@
-//! How a lane fails. Each failure is of one queue, whose later entries the device flushes; entries of other queues
-//! go on.
+//! Failures of a lane. Each failure is of one queue, whose later entries the device flushes;
+//! entries of other queues go on.
 
 #![expect(unsafe_code, reason = "reads the entry that failed")]
 
@@ -9,7 +9,7 @@ use crate::queue::{FLAGS, Queue};
 use fi_mlx5_defs::wqe::flags;
 
 impl Lane {
-    /// The first failure of any queue.
+    /// Returns the first failure of any queue.
     #[inline(always)]
     pub(super) fn failure(&self) -> Option<Failure> {
         self.faults.first.get()
@@ -29,8 +29,8 @@ impl Lane {
         first
     }
 
-    /// Why nothing that is outstanding on a queue will be done any more, or be posted to it, if
-    /// that is so.
+    /// Returns the failure by which no outstanding entry of a queue will be done any more, or be
+    /// posted to it, if there is one.
     #[inline(always)]
     pub(super) fn check(&self, queue: &Queue) -> Result<(), Failure> {
         if self.failure().is_none() {
@@ -53,8 +53,8 @@ impl Lane {
         faults.iter().find(|fault| fault.queue == queue).copied()
     }
 
-    /// The failure of the queue that peer `index` is reached by; or of the first queue that failed,
-    /// where no peer is named.
+    /// Returns the failure of the queue that peer `index` is reached by; or of the first queue that
+    /// failed, where no peer is named.
     pub fn fault(&self, index: Option<u32>) -> Option<Fault> {
         match index {
             Some(index) => self.fault_of(self.queue_of(index)),
@@ -62,7 +62,7 @@ impl Lane {
         }
     }
 
-    /// How many queues have failed and are in their places still.
+    /// Returns the number of queues that have failed and are in their places still.
     #[inline(always)]
     pub fn faults(&self) -> usize {
         if self.failure().is_none() {
@@ -71,7 +71,7 @@ impl Lane {
         self.faults.of_queues.borrow().len()
     }
 
-    /// Whether the device is gone.
+    /// Returns whether the device is gone.
     pub fn is_lost(&self) -> bool {
         self.faults.lost.get()
     }
@@ -87,7 +87,7 @@ impl Lane {
         }
     }
 
-    /// Which of the lane's queues it is.
+    /// Returns which of the lane's queues it is.
     pub(super) fn index_of(&self, queue: &Queue) -> u32 {
         let bytes = (&raw const *queue).addr() - self.queues.as_ptr().addr();
         (bytes / size_of::<Queue>()) as u32
@@ -134,7 +134,7 @@ impl Lane {
         self.note_first(failure)
     }
 
-    /// A unit of the entry that begins with block `at`, which the queue still has.
+    /// Returns a unit of the entry that begins with block `at`, which the queue still has.
     pub(super) fn unit_of(&self, queue: &Queue, at: u16, unit: usize) -> [u64; 2] {
         // SAFETY: a block has four units, and its ring is mapped as long as the lane; nobody writes
         // to it until it is known to be done.

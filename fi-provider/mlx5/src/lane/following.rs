@@ -11,7 +11,7 @@ use crate::completion::Completed;
 use crate::queue::{END, Queue};
 
 impl Posted {
-    /// The entry's first block, counted from the queue's beginning.
+    /// Returns the entry's first block, counted from the queue's beginning.
     #[inline(always)]
     #[must_use]
     pub fn block(self) -> u64 {
@@ -42,23 +42,23 @@ impl Default for Nobody {
 }
 
 impl Lane {
-    /// The queue that peer `index` is reached by, in the terms of the functions here.
+    /// Returns the queue that peer `index` is reached by, in the terms of the functions here.
     pub fn queue_to(&self, index: u32) -> u32 {
         self.queue_of(index)
     }
 
-    /// Blocks of the ring of a queue that is there.
+    /// Returns the number of blocks of the ring of a queue that is there.
     pub fn blocks(&self, queue: u32) -> u32 {
         self.queues[queue as usize].mask + 1
     }
 
-    /// Blocks that were posted to a queue from its beginning.
+    /// Returns the number of blocks that were posted to a queue from its beginning.
     #[inline(always)]
     pub fn posted(&self, queue: u32) -> u64 {
         self.queues[queue as usize].posted()
     }
 
-    /// Blocks of a queue that are known to be done, from its beginning.
+    /// Returns the number of blocks of a queue that are known to be done, from its beginning.
     #[inline(always)]
     pub fn done(&self, queue: u32) -> u64 {
         self.queues[queue as usize].consumed.get()
@@ -87,7 +87,7 @@ impl Lane {
             return false;
         }
         // There is room: a ring has 16 blocks at least, and the one entry of an armed queue no more
-        // than what half a register takes.
+        // than half a register takes.
         let ahead = (queue.mask + 1) >> 1;
         self.count_armed(queue);
         let end = queue.producer.get().wrapping_add(ahead as u16);
@@ -95,9 +95,9 @@ impl Lane {
         true
     }
 
-    /// Takes the next completion, whatever it tells, and arms its queue where that is through;
-    /// returns the queue, and its blocks that are known to be done. Returns `None` where none is
-    /// there.
+    /// Takes the next completion, of a success or a failure, and arms its queue where that is
+    /// through; returns the queue, and its blocks that are known to be done. Returns `None` where
+    /// none is there.
     #[inline(always)]
     pub fn take_next(&self) -> Option<(u32, u64)> {
         if self.share.is_some() && !self.is_ready() {
@@ -124,7 +124,7 @@ impl Lane {
         (is_there && is_own).then(|| Lone(self.queues.place(queue as usize)))
     }
 
-    /// Whether a queue is armed, and one entry of one block is outstanding on it.
+    /// Returns whether a queue is armed, and one entry of one block is outstanding on it.
     ///
     /// # Safety
     /// [`Lane::lone`] of this lane has returned `lone`, or [`Nobody::lone`] of one that lives; and this
@@ -137,8 +137,8 @@ impl Lane {
         queue.producer.get() == (queue.consumed.get() + 1) as u16 && queue.armed.get()
     }
 
-    /// Whether the completion of the one entry has come, and is the next: [`Lane::pass_lone`] takes it.
-    /// False where [`Lane::is_due`].
+    /// Returns whether the completion of the one entry has come, and is the next:
+    /// [`Lane::pass_lone`] takes it. Returns false where [`Lane::is_due`].
     ///
     /// # Safety
     /// As [`Lane::is_lone`], which has returned true, and nothing was posted or taken since.
@@ -166,8 +166,8 @@ impl Lane {
         debug_assert_eq!(queue.consumed.get() as u16, queue.producer.get());
     }
 
-    /// Whether a user that takes completions alone is to look at everything else with the next one,
-    /// as with one of a thousand.
+    /// Returns whether a user that takes completions alone is to look at everything else with the
+    /// next one, as with one of a thousand.
     #[inline(always)]
     pub fn is_due(&self) -> bool {
         self.completions.ends_stretch()

@@ -36,26 +36,29 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Whether all that was posted to the peer by its initiator, `way`, is known to be done.
+    /// Returns whether all entries that were posted to the peer by its initiator, `way`, are known
+    /// to be done.
     pub(super) fn is_through(&self, way: &Queue) -> bool {
         way.is_idle() || way.consumed.get() > self.mark.get()
     }
 }
 
-/// Queues of a lane that come later, one for each peer at most: what the lane and the thread that connects them share.
+/// Queues of a lane that come later, one for each peer at most: the lane and the thread that
+/// connects them share this.
 #[derive(Debug)]
 pub struct Later {
     pub(super) places: Box<[Place]>,
 }
 
-// SAFETY: the cells are of whoever holds the lane; a ring is written by the one thread that connects queues before the state that lets the lane read it.
+// SAFETY: the cells are of the thread that holds the lane; a ring is written by the one thread that
+// connects queues before the state that lets the lane read it.
 unsafe impl Sync for Later {}
 // SAFETY: the cells are of the thread that holds the lane, and rings lead to memory that belongs to
 // no thread.
 unsafe impl Send for Later {}
 
 impl Later {
-    /// For so many peers.
+    /// Makes one for so many peers.
     #[must_use]
     pub fn new(peers: u32) -> Arc<Self> {
         let place = |_| Place {
@@ -69,17 +72,17 @@ impl Later {
         })
     }
 
-    /// Peers.
+    /// Returns the number of peers.
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
     pub(super) fn state(&self, peer: u32) -> u32 {
-        // ORDERING: pairs with the release in `offer`: what is READY has its ring.
+        // ORDERING: pairs with the release in `offer`: a place that is READY has its ring.
         self.places[peer as usize].state.load(Ordering::Acquire)
     }
 
-    /// Whether the lane asks for a queue to this peer.
+    /// Returns whether the lane asks for a queue to this peer.
     #[must_use]
     pub fn is_wanted(&self, peer: u32) -> bool {
         self.state(peer) == state::WANTED
@@ -99,7 +102,7 @@ impl Later {
         }
     }
 
-    /// Peers that the lane reaches by queues which came later.
+    /// Returns the number of peers that the lane reaches by queues which came later.
     #[must_use]
     pub fn taken(&self) -> u32 {
         let taken = |place: &&Place| place.state.load(Ordering::Relaxed) == state::TAKEN;

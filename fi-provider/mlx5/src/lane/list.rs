@@ -36,7 +36,8 @@ pub struct Write {
     pub payload: Payload,
 }
 
-/// Which entries of someone's lists have completions: every so many-th, counted through all lists.
+/// Choice of the entries of a caller's lists that have completions: every so many-th, counted
+/// through all lists.
 #[derive(Clone, Copy, Debug)]
 pub struct Signals {
     every: u32,
@@ -44,7 +45,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// A completion for each `entries`-th entry; 1: for each.
+    /// Asks for a completion of each `entries`-th entry; 1: of each.
     #[must_use]
     pub const fn every(entries: u32) -> Self {
         Self {
@@ -53,7 +54,7 @@ impl Signals {
         }
     }
 
-    /// Whether the next entry has one.
+    /// Returns whether the next entry has one.
     fn next(&mut self) -> bool {
         self.since += 1;
         let due = self.since >= self.every;
@@ -126,7 +127,7 @@ impl Lane {
         done
     }
 
-    /// The entry of a write, of whatever length, without its control segment.
+    /// Returns the entry of a write, of any length, without its control segment.
     ///
     /// # Safety
     /// As [`Lane::write_list`].
@@ -238,7 +239,8 @@ impl Lane {
     }
 }
 
-/// The entry of a write, if it is one block long: all but its control segment, and its units.
+/// Returns the entry of a write, if it is one block long: all but its control segment, and its
+/// units.
 ///
 /// # Safety
 /// As [`Lane::write_list`].

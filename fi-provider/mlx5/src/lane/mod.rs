@@ -1,4 +1,4 @@
-//! A lane: send queues, where their completions come from, and whatever takes more than a post.
+//! A lane: send queues, the source of their completions, and the calls that take more than a post.
 //!
 //! * Every post here asks for a completion; those in line ([`crate::route`]) do so where the queue was idle and is
 //!   armed for it. So the first entry has a completion, which is all that a put followed by quiet needs, and then one
@@ -6,8 +6,9 @@
 //! * Completions of a queue come in the order of its entries, so that one tells of all before it.
 //! * Queues that were used since the last quiet but one are a list; quiet walks no others.
 //!
-//! A lane is used by one thread at a time. Where several may come, it is made for [`Threads::Several`], and takes a lock.
-//! Any number of endpoints may use it: what posts change is the lane's.
+//! A lane is used by one thread at a time. Where several may come, it is made for
+//! [`Threads::Several`], and takes a lock. Any number of endpoints may use it: the state that posts
+//! change is the lane's.
 
 #![expect(
     unsafe_code,
@@ -64,13 +65,14 @@ pub struct Lane {
     /// The register of the first queue.
     register: *mut u8,
     completions: Completions,
-    /// Where they are looked for, if the completion queue is not the lane's own.
+    /// The lane's share of the completion queue, where that is not its own: completions are looked
+    /// for there.
     share: Option<Share>,
     /// Entries posted with a completion that was not seen yet, without those of armed queues.
     outstanding: Cell<u32>,
     /// The first queue in use: its index + 1.
     used: Cell<u32>,
-    /// Which queue has a number: open addressing, index + 1.
+    /// Queues by their numbers: open addressing, index + 1.
     by_number: Box<[Cell<u32>]>,
     faults: Faults,
     /// Whether quiet has more to look at than the next completions: several threads use the lane, a
@@ -91,7 +93,7 @@ const CONNECTED_UNITS: usize = 3;
 const INITIATOR_UNITS: usize = 4;
 
 impl Lane {
-    /// A lane of these parts.
+    /// Makes a lane of these parts.
     ///
     /// # Safety
     /// The memory of the queues, the registers and the memory for results live longer than the lane, and nobody else
@@ -167,7 +169,7 @@ impl Lane {
         }
     }
 
-    /// By which queues its peers are reached in one step.
+    /// Returns by which queues its peers are reached in one step.
     pub(crate) fn way(&self) -> Way {
         let connected = self.queues.len() - self.initiators as usize;
         match (self.initiators, connected) {
@@ -181,7 +183,7 @@ impl Lane {
         }
     }
 
-    /// The guard of its posts.
+    /// Returns the guard of its posts.
     pub(crate) fn guard(&self) -> Kind {
         match (self.threads, self.registers.is_empty()) {
             (Threads::One, true) => Kind::Alone,
@@ -192,17 +194,17 @@ impl Lane {
         }
     }
 
-    /// The number of initiators: none, or a power of two.
+    /// Returns the number of initiators: none, or a power of two.
     pub(crate) fn initiators(&self) -> u32 {
         self.initiators
     }
 
-    /// The first of its queues.
+    /// Returns the first of its queues.
     pub(crate) fn queues(&self) -> *const Queue {
         self.queues.as_ptr()
     }
 
-    /// Whether several threads may use it.
+    /// Returns whether several threads may use it.
     #[inline(always)]
     pub fn is_shared(&self) -> bool {
         self.threads != Threads::One
@@ -213,12 +215,13 @@ impl Lane {
         Held::take(self.is_shared().then(|| &self.queues.head().lock))
     }
 
-    /// Bytes that an entry for `write` may hold inline.
+    /// Returns the number of bytes that an entry for `write` may hold inline.
     pub fn max_inline(&self) -> usize {
         self.max_inline.min(Entry::INLINE)
     }
 
-    /// The queue for the peer at `place`, which is not entered yet, and whether it is an initiator.
+    /// Returns the queue for the peer at `place`, which is not entered yet, and whether it is an
+    /// initiator.
     ///
     /// # Safety
     /// The lane has no queues that come later.
@@ -230,8 +233,8 @@ impl Lane {
         )
     }
 
-    /// The queue that peer `index` is reached by: for a thread that holds the lane, where queues
-    /// come later.
+    /// Returns the queue that peer `index` is reached by: for a thread that holds the lane, where
+    /// queues come later.
     fn queue_of(&self, index: u32) -> u32 {
         let connected = self.connected();
         if index < connected && self.queues.is_there(index as usize) {
@@ -241,12 +244,13 @@ impl Lane {
         }
     }
 
-    /// The connected queues, those that are to come included: the first initiator is behind them.
+    /// Returns the number of connected queues, those that are to come included: the first initiator
+    /// is behind them.
     fn connected(&self) -> u32 {
         self.queues.count() as u32 - self.initiators
     }
 
-    /// Whether this queue enters targets: an initiator, not a connected one.
+    /// Returns whether this queue enters targets: an initiator, not a connected one.
     fn enters_targets(&self, index: u32) -> bool {
         index >= self.connected()
     }
@@ -262,7 +266,7 @@ impl Lane {
     }
 }
 
-/// The doorbell registers of these queues.
+/// Returns the doorbell registers of these queues.
 fn distinct_registers<'a>(rings: impl Iterator<Item = &'a SendRing>) -> Vec<*mut u8> {
     let mut registers = Vec::new();
     for ring in rings {
@@ -273,13 +277,14 @@ fn distinct_registers<'a>(rings: impl Iterator<Item = &'a SendRing>) -> Vec<*mut
     registers
 }
 
-/// Whether a lane can use a ring.
+/// Returns whether a lane can use a ring.
 fn fits(ring: &SendRing) -> bool {
     ring.blocks.is_power_of_two() && (16..=1 << 15).contains(&ring.blocks)
 }
 
-/// Places for `to_come` connected queues, and queues of these rings, of which the last `initiators` enter targets, with the
-/// registers at these addresses: their own, or `shared` ones.
+/// Makes the body with places for `to_come` connected queues, and queues of these rings, of which
+/// the last `initiators` enter targets, with the registers at these addresses: their own, or
+/// `shared` ones.
 fn body(
     rings: &[SendRing],
     to_come: usize,
@@ -309,7 +314,7 @@ fn body(
     Body::new(absent.chain(present).collect(), &slots, discard)
 }
 
-/// The table for [`Lane::queue_numbered`].
+/// Returns the table for [`Lane::queue_numbered`].
 fn index_numbers(rings: &[SendRing], to_come: usize) -> Box<[Cell<u32>]> {
     let len = (2 * (rings.len() + to_come)).next_power_of_two();
     let table = vec![Cell::new(0); len].into_boxed_slice();

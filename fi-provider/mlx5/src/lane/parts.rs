@@ -46,7 +46,8 @@ impl Failure {
 /// the device is gone.
 pub type Hook = extern "C" fn() -> i32;
 
-/// How a lane reaches its peers: those that have a connected queue by it, all others by an initiator.
+/// Queues by which a lane reaches its peers: those that have a connected queue by it, all others by
+/// an initiator.
 #[derive(Debug, Default)]
 pub struct Queues {
     /// A connected queue for each of the first peers, in their order.
@@ -73,7 +74,7 @@ pub(crate) enum Way {
     Mixed,
 }
 
-/// Where a lane's completions come from.
+/// Source of a lane's completions.
 #[derive(Debug)]
 pub enum Source {
     /// A completion queue of its own.
@@ -87,7 +88,7 @@ pub enum Source {
     },
 }
 
-/// Which threads use a lane.
+/// Threads that use a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// One at a time.
@@ -103,13 +104,13 @@ pub enum Threads {
 pub struct Parts {
     /// The send queues.
     pub queues: Queues,
-    /// Where their completions come from.
+    /// Source of their completions.
     pub completions: Source,
     /// Local memory for results that nobody wants: address, local key.
     pub discard: (u64, u32),
-    /// Which threads use the lane.
+    /// Threads that use the lane.
     pub threads: Threads,
-    /// Where other lanes ring the queues' registers as well: all of the device context's.
+    /// All registers of the device context, where other lanes ring the queues' registers as well.
     pub registers: Option<Arc<Registers>>,
     /// Called where the completion queue was found empty.
     pub hook: Option<Hook>,
@@ -120,7 +121,7 @@ pub struct Parts {
 pub struct To<'a> {
     /// The peer's index.
     pub peer: u32,
-    /// How it is reached.
+    /// Address vector by which it is reached.
     pub vector: &'a Vector,
     /// The address there.
     pub address: u64,
@@ -128,7 +129,8 @@ pub struct To<'a> {
     pub key: Be32,
 }
 
-/// Where an entry was posted: the queue, and the block behind its first, counted from the queue's beginning.
+/// Place where an entry was posted: the queue, and the block behind its first, counted from the
+/// queue's beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Posted {
     pub(super) queue: u32,

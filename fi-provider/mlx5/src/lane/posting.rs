@@ -1,4 +1,4 @@
-//! How entries get into a lane's queues, with whatever has to be waited for before.
+//! Puts entries into a lane's queues, after the waits that they need.
 
 use super::{Atomic, Failure, Lane, Local, Posted, Threads, To};
 use crate::entry::{Block, Entry};
@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 impl Lane {
-    /// An empty entry for a queue, which enters the target of the peer if it is an initiator.
+    /// Makes an empty entry for a queue, which enters the target of the peer if it is an initiator.
     pub(super) fn entry(&self, queue: u32, vector: &Vector) -> Entry {
         let mut entry = Entry::new();
         if self.enters_targets(queue) {
@@ -103,7 +103,7 @@ impl Lane {
         posted
     }
 
-    /// Posts an atomic operation; what was there before comes into local memory.
+    /// Posts an atomic operation; the former value comes into local memory.
     ///
     /// # Safety
     /// As [`Lane::write`].
@@ -183,7 +183,8 @@ impl Lane {
     /// Rings the register of a queue for an entry.
     ///
     /// # Safety
-    /// The entry is in the ring and in the record; it is no longer than what a half of the register takes.
+    /// The entry is in the ring and in the record; it is no longer than a half of the register
+    /// takes.
     unsafe fn ring(&self, queue: &Queue, entry: &Entry) {
         let slot = self.queues.slot(queue);
         if self.registers.is_empty() {
@@ -241,21 +242,21 @@ impl Lane {
         Ok(flags::COMPLETION | if fence { flags::FENCE } else { 0 })
     }
 
-    /// The room for an entry of `blocks` blocks and for those in line behind it.
+    /// Returns the room for an entry of `blocks` blocks and for those in line behind it.
     #[inline(always)]
     pub(super) fn ahead(queue: &Queue, blocks: u16) -> u32 {
         u32::from(blocks) + (queue.mask + 1) / 4
     }
 
-    /// Whether an entry that needs this room has to wait, for it or for its completion, when the
-    /// post counts `more` completions first.
+    /// Returns whether an entry that needs this room has to wait, for it or for its completion,
+    /// when the post counts `more` completions first.
     #[inline(always)]
     pub(super) fn is_full(&self, queue: &Queue, ahead: u32, more: u32) -> bool {
         queue.in_flight() + ahead > queue.mask + 1 || !self.may_ask(more)
     }
 
-    /// Whether there is room for a further completion, when the post counts `more` completions
-    /// first.
+    /// Returns whether there is room for a further completion, when the post counts `more`
+    /// completions first.
     #[inline(always)]
     pub(super) fn may_ask(&self, more: u32) -> bool {
         // Armed queues have completions that are not counted.
@@ -263,7 +264,8 @@ impl Lane {
         self.outstanding.get() + more < most
     }
 
-    /// Puts a queue into the list of those in use, and counts the completion of what was posted to it in line.
+    /// Puts a queue into the list of those in use, and counts the completion of the entry that was
+    /// posted to it in line.
     pub(super) fn use_queue(&self, index: u32) {
         let queue = &self.queues[index as usize];
         if queue.link.get() == 0 {

@@ -46,7 +46,7 @@ impl Ends {
 }
 
 impl Lane {
-    /// [`Lane::quiet`] in all but the common case.
+    /// Does [`Lane::quiet`] in all but the common case.
     ///
     /// # Errors
     /// As [`Lane::quiet`].
@@ -145,13 +145,13 @@ impl Lane {
         unsafe { self.quiet_by_queues() }
     }
 
-    /// Returns how many completions were taken so far, modulo 2^24: what
-    /// [`CompletionQueue::arm`](crate::device::CompletionQueue::arm) is told.
+    /// Returns the number of completions that were taken so far, modulo 2^24: the argument of
+    /// [`CompletionQueue::arm`](crate::device::CompletionQueue::arm).
     pub fn consumed(&self) -> u32 {
         self.completions.consumed()
     }
 
-    /// Whether nothing is outstanding on any queue.
+    /// Returns whether nothing is outstanding on any queue.
     pub fn is_idle(&self) -> bool {
         let mut at = self.used.get();
         while at != END {

@@ -17,7 +17,7 @@ use fi_mlx5_defs::wqe::{self, UNIT, flags};
 /// An entry that has failed, or that was behind one.
 #[derive(Clone, Debug)]
 pub struct Flushed {
-    /// Where it was.
+    /// Place where it was posted.
     pub posted: Posted,
     /// Whether its queue is an initiator.
     enters: bool,
@@ -31,7 +31,7 @@ pub struct Renewed {
     pub failed: Flushed,
     /// The entries behind it that were posted again: where they were, and where they are.
     pub moved: Vec<(Posted, Posted)>,
-    /// Those that were not.
+    /// The entries behind it that were not posted again.
     pub dropped: Vec<Posted>,
 }
 
@@ -39,20 +39,21 @@ pub struct Renewed {
 const WHAT: u64 = 0xff | 0xff << 24 | 0xff << 56;
 
 impl Flushed {
-    /// Whether it enters the target to which `vector` leads, where its queue is an initiator.
+    /// Returns whether it enters the target to which `vector` leads, where its queue is an
+    /// initiator.
     #[must_use]
     pub fn is_to(&self, vector: &Vector) -> bool {
         self.enters && self.unit(1) == vector.0
     }
 
-    /// The address of the remote memory, for an entry that has some.
+    /// Returns the address of the remote memory, for an entry that has some.
     #[must_use]
     pub fn remote_address(&self) -> u64 {
         let [address, _] = self.unit(self.remote_unit());
         address.swap_bytes()
     }
 
-    /// The key of the remote memory, for an entry that has some.
+    /// Returns the key of the remote memory, for an entry that has some.
     #[must_use]
     pub fn remote_key(&self) -> u32 {
         let [_, key] = self.unit(self.remote_unit());
@@ -63,26 +64,26 @@ impl Flushed {
         1 + usize::from(self.enters)
     }
 
-    /// The units of the entry.
+    /// Returns the units of the entry.
     fn units(&self) -> usize {
         units(self.blocks[0][0])
     }
 
-    /// The unit of the entry of this number.
+    /// Returns the unit of the entry of this number.
     fn unit(&self, unit: usize) -> [u64; 2] {
         let block = &self.blocks[unit / 4];
         [block[2 * (unit % 4)], block[2 * (unit % 4) + 1]]
     }
 }
 
-/// The units of an entry with this first word.
+/// Returns the units of an entry with this first word.
 fn units(head: u64) -> usize {
     (head >> 56) as usize
 }
 
 impl Lane {
-    /// Whether the device has told of all entries of the queue that peer `index` is reached by,
-    /// which has failed.
+    /// Returns whether the device has told of all entries of the queue that peer `index` is reached
+    /// by, which has failed.
     pub fn is_flushed(&self, index: u32) -> bool {
         let number = self.queue_of(index);
         let queue = &self.queues[number as usize];
@@ -182,7 +183,7 @@ impl Lane {
         posted
     }
 
-    /// The entries of a queue that are not done.
+    /// Returns the entries of a queue that are not done.
     fn flushed(&self, number: u32) -> Vec<Flushed> {
         let queue = &self.queues[number as usize];
         let mut all = Vec::new();

@@ -50,8 +50,8 @@ impl Lane {
         unsafe { self.send_headed(peer, vector, &[], pieces) }
     }
 
-    /// As [`Lane::send`], with words in front that the entry takes with it: one of them, and two
-    /// more for each piece fewer than [`Lane::SEGMENTS`].
+    /// Sends as [`Lane::send`] does, with words in front that the entry takes with it: one of them,
+    /// and two more for each piece fewer than [`Lane::SEGMENTS`].
     ///
     /// # Errors
     /// As [`Lane::send_inline`].
@@ -78,9 +78,9 @@ impl Lane {
         unsafe { self.post(queue, Opcode::Send, 0, &mut entry) }
     }
 
-    /// Whether the next post to peer `index` finds room for the largest entry, so that it does not
-    /// wait: as far as completions that are there tell, of whose queues `taken` is told. A post to a
-    /// queue that has failed does not wait either.
+    /// Returns whether the next post to peer `index` finds room for the largest entry, so that it
+    /// does not wait: as far as completions that are there tell. `taken` is told of their queues. A
+    /// post to a queue that has failed does not wait either.
     ///
     /// # Safety
     /// As [`Lane::write_inline`].

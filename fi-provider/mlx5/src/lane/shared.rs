@@ -70,7 +70,7 @@ impl Inbox {
         }
     }
 
-    /// Puts an entry in; its lane has room by what it has posted.
+    /// Puts an entry in; its lane has room, by the number of entries that it has posted.
     fn put(&self, cqe: &Cqe) {
         let (at, len) = (self.producer.get(), self.entries.len() as u32);
         let place = self.entries[(at & (len - 1)) as usize].get();
@@ -95,7 +95,7 @@ impl Inbox {
     }
 }
 
-/// All bytes of an entry but the last.
+/// Returns all bytes of an entry but the last.
 fn head_of(cqe: &Cqe) -> [u8; size_of::<Cqe>() - 1] {
     let mut head = [0; size_of::<Cqe>() - 1];
     head.copy_from_slice(&bytemuck::bytes_of(cqe)[..size_of::<Cqe>() - 1]);
@@ -103,7 +103,7 @@ fn head_of(cqe: &Cqe) -> [u8; size_of::<Cqe>() - 1] {
 }
 
 impl SharedCompletions {
-    /// The completion queue with this ring, which no lane shares yet.
+    /// Makes the shared completion queue with this ring, which no lane shares yet.
     ///
     /// # Safety
     /// The ring is mapped as long as this and the lanes that share it live, and nobody else consumes from it.
@@ -117,7 +117,7 @@ impl SharedCompletions {
         }))
     }
 
-    /// An inbox of so many entries, a power of two, for queues of these numbers.
+    /// Opens an inbox of so many entries, a power of two, for queues of these numbers.
     pub(super) fn open(self: Arc<Self>, numbers: Vec<u32>, entries: u32) -> Share {
         let inbox = Arc::new(Inbox::new(entries));
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +134,8 @@ impl SharedCompletions {
         }
     }
 
-    /// Gives each lane what the device has written for it, unless another thread is at it.
+    /// Gives each lane the entries that the device has written for it, unless another thread is at
+    /// it.
     #[cold]
     fn distribute(&self) {
         let state = match self.0.try_lock() {
@@ -167,7 +168,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The inbox, as a ring of the lane's own.
+    /// Returns the inbox, as a ring of the lane's own.
     pub(super) fn ring(&self) -> CompletionRing {
         self.inbox.ring()
     }

@@ -26,14 +26,14 @@ struct Model {
     told: u32,
 }
 
-/// Memory that is the model's for ever.
+/// Allocates memory that is the model's for ever.
 fn leak<T: Clone>(value: T, count: usize) -> *mut T {
     Box::leak(vec![value; count].into_boxed_slice()).as_mut_ptr()
 }
 
 const PAGE: usize = 4096;
 
-/// The begin of the next page.
+/// Returns the begin of the next page.
 fn aligned<T>(memory: *mut T) -> *mut T {
     memory.wrapping_byte_add(memory.cast::<u8>().align_offset(PAGE))
 }
@@ -71,7 +71,7 @@ impl Model {
         }
     }
 
-    /// Entries that the device has.
+    /// Returns the number of entries that the device has.
     fn posted(&self) -> u16 {
         // SAFETY: the record lives for ever.
         let record = unsafe { self.ring.record.read_volatile() }.get();

@@ -228,7 +228,7 @@ const _: () = assert!(
         && offset_of!(ParentDomainInitAttr, comp_mask) == 16
 );
 
-/// A memory region, up to what is used.
+/// A memory region, up to the last used field.
 #[repr(C)]
 pub(crate) struct Mr {
     pub(crate) context: *mut Context,
@@ -252,7 +252,7 @@ pub(crate) mod access {
     pub(crate) const REMOTE: u32 = REMOTE_WRITE | REMOTE_READ | REMOTE_ATOMIC;
 }
 
-/// A completion queue, up to what is used; an extended one (`ibv_cq_ex`) is one.
+/// A completion queue, up to the last used field; an extended one (`ibv_cq_ex`) is one.
 #[repr(C)]
 pub(crate) struct Cq {
     pub(crate) context: *mut Context,
@@ -315,7 +315,7 @@ pub(crate) struct SrqInitAttr {
 
 const _: () = assert!(size_of::<SrqInitAttr>() == 24 && offset_of!(SrqInitAttr, max_wr) == 8);
 
-/// A queue pair, up to what is used.
+/// A queue pair, up to the last used field.
 #[repr(C)]
 pub(crate) struct Qp {
     pub(crate) context: *mut Context,
@@ -330,7 +330,7 @@ pub(crate) struct Qp {
 
 const _: () = assert!(offset_of!(Qp, qp_num) == 52);
 
-/// How much a queue pair holds.
+/// Capacities of a queue pair.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub(crate) struct QpCap {

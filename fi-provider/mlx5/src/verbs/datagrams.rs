@@ -45,7 +45,7 @@ pub(crate) struct SendWr {
     pub(crate) unused: [u64; 9],
 }
 
-/// Where a datagram goes.
+/// Destination of a datagram.
 #[repr(C)]
 pub(crate) struct Datagram {
     pub(crate) ah: *mut Ah,

@@ -5,7 +5,7 @@ use fi_mlx5_defs::endian::Be32;
 use std::ffi::{c_uint, c_void};
 use std::mem::{offset_of, size_of};
 
-/// How a device is opened.
+/// Attributes with which a device is opened.
 #[repr(C)]
 pub(crate) struct ContextAttr {
     /// See [`context`].

@@ -8,7 +8,8 @@ use std::ffi::c_int;
 use std::mem::{offset_of, size_of};
 use std::ptr::null_mut;
 
-/// The larger table around `context`, where it reaches back to the field at `offset` (`verbs_get_ctx_op`).
+/// Returns the larger table around `context`, where it reaches back to the field at `offset`
+/// (`verbs_get_ctx_op`).
 ///
 /// # Safety
 /// `context` is open.
@@ -25,8 +26,8 @@ unsafe fn table(context: *mut Context, offset: usize) -> Option<*mut VerbsContex
     (bytes >= size_of::<VerbsContext>() - offset).then_some(table)
 }
 
-/// `ibv_query_port`, with the whole structure: the exported function of this name fills a former one. Gives an errno,
-/// or 0.
+/// Calls `ibv_query_port`, with the whole structure: the exported function of this name fills a
+/// former one. Gives an errno, or 0.
 ///
 /// # Safety
 /// `context` is open.
@@ -42,7 +43,7 @@ pub(crate) unsafe fn query_port(context: *mut Context, port: u8, attr: &mut Port
     unsafe { function(context, port, attr, size_of::<PortAttr>()) }
 }
 
-/// `ibv_alloc_td`; null where there are none.
+/// Calls `ibv_alloc_td`; returns null where there are no thread domains.
 ///
 /// # Safety
 /// `context` is open.
@@ -57,7 +58,7 @@ pub(crate) unsafe fn alloc_td(context: *mut Context) -> *mut Td {
     })
 }
 
-/// `ibv_dealloc_td`.
+/// Calls `ibv_dealloc_td`.
 ///
 /// # Safety
 /// `td` is one of `context`, which is open, and no object uses it.
@@ -70,7 +71,7 @@ pub(crate) unsafe fn dealloc_td(context: *mut Context, td: *mut Td) -> c_int {
     function.map_or(libc::EOPNOTSUPP, |function| unsafe { function(td) })
 }
 
-/// `ibv_alloc_parent_domain`; null where there are none.
+/// Calls `ibv_alloc_parent_domain`; returns null where there are no parent domains.
 ///
 /// # Safety
 /// `pd` and `td` are of `context`, which is open.
@@ -98,7 +99,7 @@ pub(crate) unsafe fn alloc_parent_domain(
     })
 }
 
-/// `ibv_poll_cq`, for one completion: how many there are, or less than 0.
+/// Calls `ibv_poll_cq`, for one completion; returns the number of completions, or less than 0.
 ///
 /// # Safety
 /// `cq` is alive, and one thread at a time polls it.
@@ -109,7 +110,7 @@ pub(crate) unsafe fn poll_cq(cq: *mut Cq, wc: &mut Wc) -> c_int {
     function.map_or(-1, |function| unsafe { function(cq, 1, wc) })
 }
 
-/// `ibv_req_notify_cq`, for all completions. Gives an errno, or 0.
+/// Calls `ibv_req_notify_cq`, for all completions. Gives an errno, or 0.
 ///
 /// # Safety
 /// `cq` is alive.
@@ -120,7 +121,7 @@ pub(crate) unsafe fn req_notify_cq(cq: *mut Cq) -> c_int {
     function.map_or(libc::EOPNOTSUPP, |function| unsafe { function(cq, 0) })
 }
 
-/// `ibv_post_send`, of one request. Gives an errno, or 0.
+/// Calls `ibv_post_send`, with one request. Gives an errno, or 0.
 ///
 /// # Safety
 /// `qp` is alive, and one thread at a time posts to it. The request is valid, and the memory that it
@@ -135,7 +136,7 @@ pub(crate) unsafe fn post_send(qp: *mut Qp, wr: &mut SendWr) -> c_int {
     })
 }
 
-/// `ibv_post_recv`, of one request. Gives an errno, or 0.
+/// Calls `ibv_post_recv`, with one request. Gives an errno, or 0.
 ///
 /// # Safety
 /// As [`post_send`].

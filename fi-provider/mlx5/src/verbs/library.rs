@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 const VERBS: &CStr = c"libibverbs.so.1";
 const MLX5: &CStr = c"libmlx5.so.1";
 
-/// Where the functions of the process's only copy are.
+/// The functions of the process's only copy.
 static LIBRARY: OnceLock<Library> = OnceLock::new();
 
 /// The protection domain, the address, bytes, the address for the device, and rights.
@@ -86,7 +86,7 @@ functions! {
 }
 
 impl Library {
-    /// The libraries, opened with the first call that can.
+    /// Returns the libraries, opened with the first call that can.
     ///
     /// # Errors
     /// [`Error::NotInstalled`], [`Error::NotLoaded`] or [`Error::TooOld`].
@@ -101,7 +101,7 @@ impl Library {
         Ok(LIBRARY.get_or_init(|| library))
     }
 
-    /// `ibv_reg_mr_iova`.
+    /// Returns `ibv_reg_mr_iova`.
     ///
     /// # Errors
     /// [`Error::TooOld`].
@@ -112,7 +112,7 @@ impl Library {
         })
     }
 
-    /// Whether registered memory is kept out of forked children (`IBV_FORK_ENABLED`).
+    /// Returns whether registered memory is kept out of forked children (`IBV_FORK_ENABLED`).
     pub(crate) fn is_fork_initialised(&self) -> bool {
         const ENABLED: c_int = 1;
         match self.fork_status {

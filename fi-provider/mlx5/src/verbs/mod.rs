@@ -7,8 +7,9 @@
 //! * [`library`]: both libraries, opened at run time, and the functions that they export.
 //! * [`inline`]: functions that the header defines in line, by way of the context's table.
 //!
-//! Structures have the C names without prefix and in Rust's spelling. rdma-core keeps them compatible by letting them grow at their ends
-//! alone (a context's table at its start): a structure that the library allocates may end here where what is used ends.
+//! Structures have the C names without prefix and in Rust's spelling. rdma-core keeps them
+//! compatible by letting them grow at their ends alone (a context's table at its start): a
+//! structure that the library allocates may end here behind its last used field.
 
 #![expect(unsafe_code, reason = "calls C functions through pointers to them")]
 

@@ -9,16 +9,16 @@ use std::mem::{offset_of, size_of};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// An expression of C, and what it has to be.
+/// An expression of C, and its expected value.
 type Fact = (String, usize);
 
-/// The size of the field that `field` gives.
+/// Returns the size of the field that `field` gives.
 fn size_of_field<S, F>(_: fn(&S) -> &F) -> usize {
     size_of::<F>()
 }
 
-/// Facts of structures: `Ours as "theirs" { field, field = "path in theirs" }`. Theirs may be longer: ours may end where what is used ends, and
-/// later versions add to the end.
+/// Facts of structures: `Ours as "theirs" { field, field = "path in theirs" }`. Theirs may be
+/// longer: ours may end behind the last used field, and later versions add to the end.
 macro_rules! layouts {
     ($($ours:ident as $theirs:literal { $($field:ident $(= $path:literal)?),* $(,)? })*) => {{
         let mut facts: Vec<Fact> = Vec::new();

@@ -1,4 +1,5 @@
-//! Steps of a post that are done again and again: what they write, and that nothing is posted.
+//! Steps of a post that are done again and again: the words that they write, and that nothing is
+//! posted.
 
 use crate::entries::{Register, is_inline_write, one};
 use crate::model::{KEY, Rig, Shape, device, place};

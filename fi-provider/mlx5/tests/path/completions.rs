@@ -1,4 +1,5 @@
-//! Lanes that share a completion queue: each gets what is its own, whoever looks.
+//! Lanes that share a completion queue: each gets its own completions, also where another lane
+//! looks.
 
 use crate::model::{Device, KEY, Shape};
 use fi_mlx5::lane::{Failure, Lane, Posted, To};
@@ -80,7 +81,8 @@ fn what_a_lane_leaves_is_not_the_next_ones() {
     }
     let last = lanes.pop().expect("four lanes");
     drop(last);
-    // More than the completion queue has entries: the place of what nobody took is free again.
+    // More than the completion queue has entries: the place of entries that nobody took is free
+    // again.
     for value in 0..64 {
         let posted = write(&lanes[0], value);
         device.look();

@@ -1,4 +1,5 @@
-//! Posts of registered memory, under each guard: byte by byte, what they leave of a queue, and how the ones that wait end.
+//! Posts of registered memory, under each guard: byte by byte, the state in which they leave a
+//! queue, and how the ones that wait end.
 
 use crate::entries::{Register, built, one};
 use crate::model::{DISCARD, LOCAL, Rig, Shape, device};

@@ -23,7 +23,8 @@ pub(crate) fn one() -> Taken {
     })
 }
 
-/// An entry as `build` makes it, of the operation that `taken` is, with its index and flags.
+/// Returns an entry as `build` makes it, of the operation that `taken` is, with its index and
+/// flags.
 pub(crate) fn built(rig: &Rig, taken: &Taken, opcode: Opcode, modifier: u8) -> Entry {
     let entry = Entry::new(opcode, taken.control.index(), taken.control.qpn())
         .modifier(modifier)
@@ -202,7 +203,7 @@ fn transfers_of_several_pieces_of_local_memory() {
     }
 }
 
-/// An atomic, what its entry is made of (opcode, modifier, operands), and what it computes.
+/// An atomic, the parts of its entry (opcode, modifier, operands), and its arithmetic.
 type Case = (lane::Atomic, (Opcode, u8, Vec<u8>), Arithmetic);
 
 fn atomics_of_8_bytes() -> [Case; 4] {

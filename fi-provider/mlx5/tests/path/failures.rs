@@ -56,8 +56,8 @@ fn the_first_failure_of_a_queue_is_kept() {
     }
 }
 
-/// A queue fails: its own peer is named, and whatever goes by other queues goes on, several times
-/// around their rings.
+/// Fails a queue: its own peer is named, and entries of other queues go on, several times around
+/// their rings.
 fn others_go_on(threads: Threads) {
     let shape = Shape {
         threads,

@@ -214,14 +214,14 @@ impl Run {
         self.posts.push((posted, queue, block));
     }
 
-    /// Nothing of a queue is left to do.
+    /// Checks that no entry of a queue is left to do.
     fn is_done(&mut self, queue: usize) {
         assert!(device(|device| !device.is_pending(queue)));
         self.expected[queue].unfenced.clear();
         self.expected[queue].fence = false;
     }
 
-    /// Looks at what was posted.
+    /// Looks at the posted entries.
     fn see(&mut self) {
         let log = device(|device| {
             device.look();

@@ -78,7 +78,7 @@ impl Rig {
     }
 }
 
-/// The device does all that was posted to the queue of a peer.
+/// Lets the device do all entries that were posted to the queue of a peer.
 fn finish(shape: &Shape, peer: u32) {
     let queue = if shape.dynamic {
         peer % shape.queues

@@ -1,10 +1,10 @@
-//! Queues that come later: who gets one, and when it is used.
+//! Queues that come later: which peer gets one, and when it is used.
 
 use crate::model::{Rig, Shape, device};
 use fi_mlx5::lane::Later;
 use std::sync::Arc;
 
-/// Where the model has the initiator, and the queue that comes later.
+/// Indices in the model of the initiator, and of the queue that comes later.
 const INITIATOR: usize = 0;
 const LATER: usize = 1;
 
@@ -22,7 +22,7 @@ fn rig() -> (Rig, Arc<Later>) {
     (rig, later.expect("a lane that gets queues later"))
 }
 
-/// The queues of what was posted since the last time.
+/// Returns the queues of the entries that were posted since the last time.
 fn queues() -> Vec<usize> {
     device(|device| {
         device.look();

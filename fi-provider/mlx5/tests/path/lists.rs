@@ -7,7 +7,7 @@ use fi_mlx5_defs::wqe::BASIC_BLOCK;
 
 static BYTES: [u8; 200] = [0x5a; 200];
 
-/// A list of writes of so many bytes in the entry.
+/// Makes a list of writes of so many bytes in the entry.
 fn list(count: usize, len: usize) -> Vec<Write> {
     let write = |at: usize| Write {
         address: 0x1000 + at as u64,

@@ -54,7 +54,7 @@ impl Drop for Memory {
     }
 }
 
-/// How a lane is to be.
+/// Shape that a lane is to have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) dynamic: bool,
@@ -203,7 +203,7 @@ impl Device {
         }
     }
 
-    /// A lane of this device.
+    /// Makes a lane of this device.
     pub(crate) fn lane(&self, hook: Option<Hook>) -> Box<Lane> {
         let mut rings: Vec<_> = self.ports.iter().map(|port| port.ring).collect();
         let mut queues = Queues::default();
@@ -234,7 +234,7 @@ impl Device {
         Box::new(unsafe { Lane::new(parts) })
     }
 
-    /// Lanes of a queue each that share the completion queue, in equal parts.
+    /// Makes lanes of a queue each that share the completion queue, in equal parts.
     pub(crate) fn lanes(&self, hook: Option<Hook>) -> Vec<Lane> {
         let ring = CompletionRing {
             base: self.cqes,
@@ -274,7 +274,7 @@ impl Device {
         self.ports[queue].ring.number
     }
 
-    /// The record of a queue as it stands.
+    /// Returns the record of a queue as it stands.
     pub(crate) fn producer(&self, queue: usize) -> u32 {
         // SAFETY: mapped; the other side may write it.
         let word = unsafe { self.ports[queue].ring.record.read_volatile() };
@@ -283,13 +283,13 @@ impl Device {
         word.get()
     }
 
-    /// A half of the register.
+    /// Returns a half of the register.
     pub(crate) fn half(&self, half: usize) -> [u8; HALF] {
         // SAFETY: the register has two halves.
         unsafe { self.register.add(half * HALF).cast::<[u8; HALF]>().read() }
     }
 
-    /// Completions that were asked for and that the lane has not taken.
+    /// Returns the number of completions that were asked for and that the lane has not taken.
     fn owed(&self) -> u32 {
         // SAFETY: mapped; the other side may write it.
         let consumer = unsafe { (&raw const (*self.record).consumer).read_volatile() };
@@ -308,7 +308,7 @@ impl Device {
         bytes
     }
 
-    /// Reads what was posted to all queues.
+    /// Reads the entries that were posted to all queues.
     pub(crate) fn look(&mut self) {
         for queue in 0..self.ports.len() {
             let producer = self.producer(queue);
@@ -353,22 +353,23 @@ impl Device {
         self.ports[queue].pending.push_back(taken);
     }
 
-    /// Whether the device has entries of this queue to do.
+    /// Returns whether the device has entries of this queue to do.
     pub(crate) fn is_pending(&self, queue: usize) -> bool {
         !self.ports[queue].pending.is_empty()
     }
 
-    /// Whether the entry that begins with this block, of all that were ever posted, is done.
+    /// Returns whether the entry that begins with this block, of all that were ever posted, is
+    /// done.
     pub(crate) fn is_done(&self, queue: usize, block: u64) -> bool {
         self.ports[queue].done > block
     }
 
-    /// Blocks that were seen.
+    /// Returns the number of blocks that were seen.
     pub(crate) fn seen(&self, queue: usize) -> u64 {
         self.ports[queue].seen
     }
 
-    /// Does the oldest entry of a queue. It must still be what it was when the device saw it first.
+    /// Does the oldest entry of a queue. It must still be as it was when the device saw it first.
     pub(crate) fn finish(&mut self, queue: usize) {
         let Some(taken) = self.ports[queue].pending.pop_front() else {
             return;
@@ -527,7 +528,7 @@ impl Rig {
         }
     }
 
-    /// Writes a few bytes without waiting, under whatever guard.
+    /// Writes a few bytes without waiting, under any guard.
     pub(crate) fn write_guarded(&self, peer: u32, bytes: &[u8], address: u64) -> bool {
         let there = self.there(peer, address);
         // SAFETY: the lane is alive and used as its guard allows; the peer is one of its, and the
@@ -535,7 +536,7 @@ impl Rig {
         unsafe { self.route.write_guarded(bytes.as_ptr(), bytes.len(), there) }
     }
 
-    /// The same on a lane of one thread, into one block.
+    /// Writes a few bytes on a lane of one thread, into one block.
     pub(crate) fn write_block(&self, peer: u32, bytes: &[u8], address: u64) -> Option<bool> {
         let there = self.there(peer, address);
         // SAFETY: the lane is alive and this thread's; the peer is one of its, and the bytes are as
@@ -543,7 +544,7 @@ impl Rig {
         unsafe { self.route.write_block(bytes.as_ptr(), bytes.len(), there) }
     }
 
-    /// The same with 8 bytes, of which nothing is asked.
+    /// Writes 8 bytes on a lane of one thread; nothing is asked of them.
     pub(crate) fn write_word(&self, peer: u32, word: u64, address: u64) -> Option<bool> {
         let there = || Some(self.there(peer, address));
         // SAFETY: the lane is alive and this thread's; the peer is one of its, and a word has 8
@@ -561,7 +562,7 @@ impl Rig {
         self.start_atomic(peer, &Atomic::add_8(value), nowhere, address)
     }
 
-    /// Starts an atomic operation without waiting, under whatever guard.
+    /// Starts an atomic operation without waiting, under any guard.
     pub(crate) fn start_atomic(
         &self,
         peer: u32,
@@ -577,7 +578,7 @@ impl Rig {
         }
     }
 
-    /// The same with a transfer.
+    /// Starts a transfer without waiting, under any guard.
     pub(crate) fn start(&self, opcode: Opcode, peer: u32, local: Local, address: u64) -> bool {
         let there = self.there(peer, address);
         // SAFETY: the lane is alive and used as its guard allows; the peer is one of its; no device
@@ -590,7 +591,8 @@ impl Rig {
         }
     }
 
-    /// Does an atomic operation or a read and waits for it, on a lane of one thread whose queue has nothing outstanding.
+    /// Does an atomic operation or a read and waits for it, on a lane of one thread, on a queue
+    /// with no entry outstanding.
     pub(crate) fn fetch(
         &self,
         peer: u32,
@@ -612,7 +614,8 @@ impl Rig {
         }
     }
 
-    /// The same under [`OnRegister`](fi_mlx5::guard::OnRegister), if the lane has that.
+    /// Writes an element under [`OnRegister`](fi_mlx5::guard::OnRegister), if the lane has that
+    /// guard.
     pub(crate) fn inject_on_register<T: Copy>(
         &self,
         peer: u32,
@@ -637,7 +640,7 @@ impl Rig {
     }
 }
 
-/// Where the queue of a peer is.
+/// Returns the place of a peer's queue.
 pub(crate) fn place(peer: u32) -> Place {
     peer as usize * 64
 }

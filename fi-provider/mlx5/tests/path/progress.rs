@@ -16,7 +16,7 @@ mod steps {
         STEPS.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The instructions of `what`, and a few more.
+    /// Returns the number of instructions of `what`, and a few more.
     pub(super) fn of(what: impl FnOnce()) -> u64 {
         let handler: extern "C" fn(i32) = step;
         // SAFETY: the handler is of the right type and touches one atomic only.
@@ -37,8 +37,8 @@ mod steps {
     }
 }
 
-/// A look takes no more than two looks at the completion queue would, beside taking the lane and
-/// giving it back.
+/// Checks that a look takes no more than two looks at the completion queue would, beside taking the
+/// lane and giving it back.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn progress_looks_once() {

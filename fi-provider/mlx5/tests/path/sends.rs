@@ -34,7 +34,7 @@ impl Rig {
     }
 }
 
-/// The message that `taken` is, without its data.
+/// Returns the message that `taken` is, without its data.
 fn built(rig: &Rig, taken: &Taken) -> Entry {
     let (index, number) = (taken.control.index(), taken.control.qpn());
     let entry = Entry::new(Opcode::Send, index, number).flags(taken.control.flags);
@@ -45,7 +45,7 @@ fn built(rig: &Rig, taken: &Taken) -> Entry {
     }
 }
 
-/// The next entry is this one, and has a completion.
+/// Checks that the next entry is this one, and has a completion.
 fn is(taken: &Taken, expected: Entry) {
     assert_eq!(taken.bytes, expected.finish().expect("it fits"));
     assert!(taken.signalled());
@@ -89,12 +89,12 @@ fn segments_of_no_bytes_are_left_out() {
     is(&taken, expected);
 }
 
-/// The device does nothing by itself: whoever waits, waits for ever, and so must not.
+/// Panics: the device does nothing by itself, so that a wait would last for ever.
 extern "C" fn never() -> i32 {
     panic!("the lane waits");
 }
 
-/// The device does all that was posted to the first queue.
+/// Lets the device do all entries that were posted to the first queue.
 fn finish_all() {
     device(|device| {
         device.look();

@@ -148,8 +148,8 @@ fn take_turns(threads: Threads, registers_shared: bool) {
 /// A thread's wait for the entry that it has posted to peer 0.
 type Waits = fn(&Lane, Posted) -> Result<(), Failure>;
 
-/// One thread waits for an entry that the device leaves undone; another one posts to another peer
-/// meanwhile, and waits for that.
+/// Lets one thread wait for an entry that the device leaves undone. Another one posts to another
+/// peer meanwhile, and waits for that.
 fn others_post_meanwhile(threads: Threads, waits: Waits) {
     let mut device = Device::new(Shape {
         threads,

@@ -1,4 +1,4 @@
-//! Posts of a few bytes, under each guard: byte by byte, and what they leave of a queue.
+//! Posts of a few bytes, under each guard: byte by byte, and the state in which they leave a queue.
 
 use crate::entries::{Register, is_inline_write, one};
 use crate::model::{Rig, Shape, device};
@@ -7,7 +7,7 @@ use fi_mlx5::lane::Threads;
 
 pub(crate) const ADDRESS: u64 = 0x1234_5678_9abc_def0;
 
-/// Connected and dynamic lanes under each guard.
+/// Returns connected and dynamic lanes under each guard.
 pub(crate) fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
     for shape in [Shape::RC, Shape::DC] {

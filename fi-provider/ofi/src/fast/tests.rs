@@ -21,7 +21,8 @@ impl Own {
         }
     }
 
-    /// The same; the port's thread may have taken the completion, if it was at the queue already.
+    /// Writes a word, and waits until its completion has come. The port's thread may have taken it,
+    /// if it was at the queue already.
     fn try_write(&self, lane: &Lane) {
         self.port.progress();
         let bytes = WORD.to_ne_bytes();
@@ -35,13 +36,13 @@ impl Own {
         sleep(BACK);
     }
 
-    /// Quiet in short.
+    /// Does quiet in short.
     fn quiet(lane: &Lane) -> Result<bool, u64> {
         // SAFETY: the port is open, and there is one lane.
         unsafe { Lane::try_quiet(|| lane, WORD) }
     }
 
-    /// Quiet in short until that is enough.
+    /// Does quiet in short until that is enough.
     fn quiet_in_the_end(lane: &Lane) -> bool {
         loop {
             match Self::quiet(lane) {
@@ -51,7 +52,8 @@ impl Own {
         }
     }
 
-    /// Whether as many operations as lanes take are free ones of this lane, and as such are.
+    /// Returns whether as many operations as lanes take are free ones of this lane, and as such
+    /// are.
     fn is_whole(&self, lane: &Lane) -> bool {
         let _state = self.port.lock();
         let (mut count, mut next) = (0, lane.first_free());
@@ -109,7 +111,7 @@ fn quiet_in_short_leaves_the_queue_where_answers_wait_or_the_lane_is_fenced() {
     own.write(&lane);
     {
         let mut state = own.port.lock();
-        // The key is not the job's: whoever hears it drops it.
+        // The key is not the job's: its receiver drops it.
         let answer = Answer {
             key: 0,
             token: 0,

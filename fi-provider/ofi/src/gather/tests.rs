@@ -46,7 +46,7 @@ impl Own {
         self.memory[word].load(Ordering::SeqCst)
     }
 
-    /// Whether peers are to be sent probes.
+    /// Returns whether peers are to be sent probes.
     fn is_behind(&self, lane: &Lane) -> bool {
         let _state = self.port.lock();
         lane.is_behind()

@@ -1,5 +1,5 @@
-//! How many processors the cgroups of a process may use at a time (cgroups(7): the files cpu.max of
-//! version 2, and cpu.cfs_quota_us and cpu.cfs_period_us of version 1).
+//! Number of processors that the cgroups of a process may use at a time (cgroups(7): the files
+//! cpu.max of version 2, and cpu.cfs_quota_us and cpu.cfs_period_us of version 1).
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,21 +8,20 @@ use std::path::{Path, PathBuf};
 /// The limit of a cgroup, for all its processes together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limit {
-    /// The cgroup: the inode of its folder, which is its number in the kernel, wherever it is
-    /// mounted.
+    /// The cgroup: the inode of its folder, which is its number in the kernel at every mount.
     pub(super) group: u64,
     /// The processors that it may use at a time, rounded down, at least 1.
     pub(super) processors: usize,
 }
 
-/// The limits of the cgroups that this process is in; none where the system does not tell.
+/// Returns the limits of the cgroups that this process is in; none where the system does not tell.
 pub(super) fn own_limits() -> Vec<Limit> {
     let read = |path| fs::read_to_string(path).unwrap_or_default();
     limits(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))
 }
 
-/// The limits of the cgroups `cgroups`, as /proc/self/cgroup has them, under the mounts `mounts`,
-/// as /proc/self/mountinfo has them.
+/// Returns the limits of the cgroups `cgroups`, as /proc/self/cgroup has them, under the mounts
+/// `mounts`, as /proc/self/mountinfo has them.
 fn limits(cgroups: &str, mounts: &str) -> Vec<Limit> {
     let folders = cgroups.lines().filter_map(|line| folders(line, mounts));
     folders
@@ -31,8 +30,8 @@ fn limits(cgroups: &str, mounts: &str) -> Vec<Limit> {
         .collect()
 }
 
-/// The folders of the cgroup of a line "NUMBER:CONTROLLERS:PATH" and of those that it is in, if it
-/// can limit processors.
+/// Returns the folders of the cgroup of a line "NUMBER:CONTROLLERS:PATH" and of those that it is
+/// in, if it can limit processors.
 fn folders(line: &str, mounts: &str) -> Option<Vec<PathBuf>> {
     let mut parts = line.splitn(3, ':');
     let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
@@ -55,8 +54,8 @@ fn folders(line: &str, mounts: &str) -> Option<Vec<PathBuf>> {
     )
 }
 
-/// The cgroup that a line of mountinfo shows at a folder, and the folder, if it is a mount of this
-/// kind.
+/// Returns the cgroup that a line of mountinfo shows at a folder, and the folder, if it is a mount
+/// of this kind.
 fn mount_of(line: &str, is_version_2: bool) -> Option<(PathBuf, PathBuf)> {
     let (place, kind) = line.split_once(" - ")?;
     let mut kind = kind.split(' ');
@@ -75,7 +74,7 @@ fn has_word(list: &str, word: &str) -> bool {
     list.split(',').any(|it| it == word)
 }
 
-/// The limit of the cgroup at `folder`, if it has one.
+/// Returns the limit of the cgroup at `folder`, if it has one.
 fn limit(folder: &Path) -> Option<Limit> {
     let read = |file: &str| fs::read_to_string(folder.join(file)).ok();
     let text = read("cpu.max").or_else(|| {
@@ -116,7 +115,7 @@ mod tests {
             fs::metadata(self.0.join(path)).unwrap().ino()
         }
 
-        /// A line of mountinfo: `root` of a file system, shown at `path`.
+        /// Returns a line of mountinfo: `root` of a file system, shown at `path`.
         fn mount(&self, root: &str, path: &str, kind: &str) -> String {
             let place = self.0.join(path);
             format!(

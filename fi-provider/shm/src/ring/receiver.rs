@@ -162,8 +162,7 @@ impl Receiver {
         Ok(first)
     }
 
-    /// Returns the first record if it is of this kind, of whatever length, as [`Receiver::short`]
-    /// does.
+    /// Returns the first record if it is of this kind, of any length, as [`Receiver::short`] does.
     ///
     /// # Errors
     /// As [`Receiver::short`].
@@ -233,7 +232,7 @@ impl Receiver {
         Header(next.value.load(Ordering::Acquire))
     }
 
-    /// The word behind the record of `header`, which may lie behind the end.
+    /// Returns the word behind the record of `header`, which may lie behind the end.
     #[inline(always)]
     fn behind(&self, header: Header) -> *const Word {
         self.next

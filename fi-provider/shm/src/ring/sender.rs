@@ -112,8 +112,8 @@ impl Sender {
         Ok((self.tail - self.head) as usize * WORD)
     }
 
-    /// Looks for room for a record of `words` words, by the receiver's head if need be; whether
-    /// there is.
+    /// Looks for room for a record of `words` words, by the receiver's head if need be. Returns
+    /// whether there is room.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, words: u64) -> Result<bool, Broken> {

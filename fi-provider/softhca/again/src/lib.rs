@@ -13,13 +13,13 @@ pub const UNDER: &str = "FARREACH_TEST_UNDER_SOFTHCA";
 /// Names the command `softhca`, for programs that are not to build it.
 pub const BUILT: &str = "FARREACH_TEST_SOFTHCA";
 
-/// Whether this program runs under the device.
+/// Returns whether this program runs under the device.
 #[must_use]
 pub fn is_under() -> bool {
     std::env::var_os(UNDER).is_some()
 }
 
-/// How a test is run again.
+/// Options with which a test is run again.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Again<'a> {
     /// Options of `softhca run`.

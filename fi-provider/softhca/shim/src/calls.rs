@@ -1,9 +1,10 @@
 //! The C library's functions that this library stands in for.
 //!
-//! Where one system call does what the function does, that call is made; the others go on to the C library's own function with
-//! the name replaced. The variadic ones (`open`, `openat`, `ioctl`) are declared with the one argument that may follow: the calling
-//! conventions of x86-64 and aarch64 Linux pass it in the register where a fixed one would be, and the kernel ignores it
-//! where it does not apply.
+//! Where one system call does the function's work, that call is made; the others go on to the C
+//! library's own function with the name replaced. The variadic ones (`open`, `openat`, `ioctl`) are
+//! declared with the one argument that may follow: the calling conventions of x86-64 and aarch64
+//! Linux pass it in the register where a fixed one would be, and the kernel ignores it where it
+//! does not apply.
 
 use crate::paths::Name;
 use crate::wire::{DEVICE_NUMBER, Operation};
@@ -31,7 +32,8 @@ macro_rules! original {
     ($name:literal as $type:ty) => {{
         use std::sync::atomic::{AtomicPtr, Ordering};
         static FOUND: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(std::ptr::null_mut());
-        // ORDERING: the pointer is the same whoever looks it up, and what it points to does not change.
+        // ORDERING: the pointer is the same for each thread that looks it up, and its target does
+        // not change.
         let mut found = FOUND.load(Ordering::Relaxed);
         if found.is_null() {
             let name = const { crate::calls::c_name($name) };
@@ -111,7 +113,8 @@ unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -
     system_call!(SYS_ioctl, fd, request, argument)
 }
 
-/// The kernel may know of other devices: who asks it by netlink is told that it has no RDMA, and reads sysfs instead.
+/// Refuses sockets that ask the kernel for RDMA devices by netlink, as it may know of other
+/// devices: the caller is told that it has no RDMA, and reads sysfs instead.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     if domain == libc::AF_NETLINK && protocol == NETLINK_RDMA && crate::paths::directory().is_some()

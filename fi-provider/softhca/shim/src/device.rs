@@ -42,10 +42,11 @@ pub(crate) fn exchange(socket: i32, packet: &[u8]) -> Result<Answer, i32> {
 /// The process that has opened the device, if it did: forked children have a copy of the number only.
 static OPENED_BY: AtomicI32 = AtomicI32::new(0);
 
-/// Whether this process has opened the device.
+/// Returns whether this process has opened the device.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn is_opened_here() -> bool {
-    // ORDERING: who registers memory has opened the device before, and orders that with its other threads.
+    // ORDERING: a program that registers memory has opened the device before, and orders that with
+    // its other threads.
     let process = OPENED_BY.load(Ordering::Relaxed);
     // SAFETY: getpid has no requirements.
     process != 0 && process == unsafe { libc::getpid() }
@@ -68,7 +69,7 @@ pub(crate) fn open() -> Result<i32, i32> {
     Ok(descriptor)
 }
 
-/// An ioctl of the device; `argument` is the address of its header.
+/// Executes an ioctl of the device; `argument` is the address of its header.
 pub(crate) fn ioctl(context: u32, argument: u64) -> Result<(), i32> {
     let answer = request(Operation::Ioctl, context, argument)?;
     if let Some(descriptor) = answer.descriptor {
@@ -94,11 +95,12 @@ pub(crate) fn ioctl(context: u32, argument: u64) -> Result<(), i32> {
     }
 }
 
-/// This process's connection.
+/// Returns this process's connection.
 fn connection() -> Result<&'static Connection, i32> {
     // SAFETY: getpid has no requirements.
     let process = unsafe { libc::getpid() };
-    // ORDERING: Acquire pairs with the Release below: who sees the pointer sees what it points to.
+    // ORDERING: Acquire pairs with the Release below: a thread that sees the pointer sees its
+    // target.
     let found = CONNECTION.load(Ordering::Acquire);
     // SAFETY: the pointer is null or came from Box::into_raw below and is never freed.
     if let Some(connection) = unsafe { found.as_ref() }
@@ -148,7 +150,7 @@ pub(crate) fn connect() -> Result<i32, i32> {
     connected
 }
 
-/// As [`connect`], by the open directory of the fabric.
+/// Connects as [`connect`] does, by the open directory of the fabric.
 fn connect_by(directory: i32) -> Result<i32, i32> {
     // SAFETY: all zeros is a valid sockaddr_un.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };

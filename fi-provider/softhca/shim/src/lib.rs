@@ -49,7 +49,7 @@ pub extern "C" fn farreach_softhca_kick() -> i32 {
 /// The numbers of the contexts behind the program's file descriptors; 0 where a descriptor is not the device's.
 static CONTEXTS: [AtomicI32; 65536] = [const { AtomicI32::new(0) }; 65536];
 
-/// The context behind a file descriptor.
+/// Returns the context behind a file descriptor.
 fn context(fd: i32) -> Option<u32> {
     let slot = CONTEXTS.get(usize::try_from(fd).ok()?)?;
     // ORDERING: threads of one process hand descriptors to each other by means that order their accesses.

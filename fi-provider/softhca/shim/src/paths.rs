@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// The longest name that is looked at, in bytes; longer ones are not the device's.
 const LONGEST: usize = 1024;
 
-/// The fabric's directory, or nothing when there is none.
+/// Returns the fabric's directory, or nothing when there is none.
 pub(crate) fn directory() -> Option<&'static CStr> {
     static DIRECTORY: OnceLock<Option<CString>> = OnceLock::new();
     DIRECTORY
@@ -18,7 +18,7 @@ pub(crate) fn directory() -> Option<&'static CStr> {
         .as_deref()
 }
 
-/// The value of an environment variable.
+/// Returns the value of an environment variable.
 pub(crate) fn variable(name: &str) -> Option<CString> {
     let name = CString::new(name).ok()?;
     // SAFETY: `name` is a C string; the value is copied before anything else runs on this thread.
@@ -39,7 +39,7 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// The name to use in place of `path`.
+    /// Returns the name to use in place of `path`.
     ///
     /// # Safety
     /// `path` is null or points to a C string that outlives the result.
@@ -69,7 +69,7 @@ impl Name {
         name
     }
 
-    /// The name for the kernel.
+    /// Returns the name for the kernel.
     pub(crate) fn as_ptr(&self) -> *const c_char {
         if self.replaced {
             self.buffer.as_ptr().cast()
@@ -78,13 +78,13 @@ impl Name {
         }
     }
 
-    /// True for the device node itself.
+    /// Returns true for the device node itself.
     pub(crate) fn is_device(&self) -> bool {
         self.device
     }
 }
 
-/// True for the names below which a program finds RDMA devices.
+/// Returns true for the names below which a program finds RDMA devices.
 fn leads_to_the_device(path: &[u8]) -> bool {
     path.starts_with(b"/sys/class/infiniband") || path.starts_with(b"/dev/infiniband")
 }

@@ -7,7 +7,7 @@ use std::io::{Error, ErrorKind, Result, read_to_string};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-/// The account of doorbell registers of the device whose directory this is.
+/// Returns the account of doorbell registers of the device whose directory this is.
 pub(crate) fn account(directory: &Path) -> Result<String> {
     let socket = sys::connect(directory, SOCKET)?;
     let request = Request {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{env, process};
 
-/// How directories are named: this, the number of the owning process, and a count.
+/// Prefix of directories' names, before the number of the owning process and a count.
 const PREFIX: &str = "softhca-";
 
 /// The longest name, in bytes, of the directory that ours may be made in: programs keep the paths of a device's files
@@ -51,7 +51,7 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -87,7 +87,8 @@ fn lock(directory: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// An error about a directory in `base`, with its name and that of the variable that it comes from.
+/// Makes an error about a directory in `base`, with its name and that of the variable that it comes
+/// from.
 fn named(base: &Path, error: &Error) -> Error {
     let is_from = |name: &&str| env::var_os(name).is_some_and(|value| Path::new(&value) == base);
     let variable = ["XDG_RUNTIME_DIR", "TMPDIR"].into_iter().find(is_from);

@@ -51,14 +51,14 @@ impl Queue {
 /// The right to lock any number of bytes (capabilities(7)).
 const CAP_IPC_LOCK: u32 = 14;
 
-/// The capabilities that a process may use, by its status (proc(5)).
+/// Returns the capabilities that a process may use, by its status (proc(5)).
 fn capabilities(status: &str) -> Option<u64> {
     let mut lines = status.lines();
     let set = lines.find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(set.trim(), 16).ok()
 }
 
-/// The bytes that a process may lock, by its limits (proc(5)); `None` without a limit.
+/// Returns the bytes that a process may lock, by its limits (proc(5)); `None` without a limit.
 fn locked_memory(limits: &str) -> Option<u64> {
     let mut lines = limits.lines();
     let line = lines.find_map(|line| line.strip_prefix("Max locked memory"))?;
@@ -76,7 +76,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The time since the start, in ns.
+    /// Returns the time since the start, in ns.
     pub(super) fn now(&self) -> u64 {
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
@@ -105,7 +105,8 @@ impl Programs {
         Ok(file.as_fd())
     }
 
-    /// Writes what a program stored into the command file, as if it had stored there itself.
+    /// Writes the bytes that a program stored into the command file, as if it had stored there
+    /// itself.
     pub(super) fn store(&self, context: ContextId, at: u64, bytes: &[u8]) -> std::io::Result<()> {
         match self.command_files.get(&context) {
             Some(file) => file.write_all_at(bytes, at),
@@ -113,24 +114,24 @@ impl Programs {
         }
     }
 
-    /// Forgets what belongs to a context.
+    /// Forgets the command file and queues of a context.
     pub(super) fn close(&mut self, context: ContextId) {
         self.command_files.remove(&context);
         self.queues.retain(|_, queue| queue.context != context);
     }
 
-    /// Command files and queues that there are.
+    /// Returns the number of command files and queues that there are.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn holds(&self) -> usize {
         self.command_files.len() + self.queues.len()
     }
 
-    /// The reading end of a queue, to be given to its program.
+    /// Returns the reading end of a queue, to be given to its program.
     pub(super) fn reading_end(&self, queue: u64) -> Option<BorrowedFd<'_>> {
         self.queues.get(&queue).map(|queue| queue.reading.as_fd())
     }
 
-    /// Sends what did not fit before; true when something still waits.
+    /// Sends the events that did not fit before; returns true when some still wait.
     pub(super) fn flush(&mut self) -> bool {
         for queue in self.queues.values_mut() {
             queue.flush();

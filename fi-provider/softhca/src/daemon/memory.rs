@@ -31,7 +31,7 @@ pub(super) struct Mover {
 }
 
 impl Mover {
-    /// Room for `length` bytes that lies in its blocks as `address` does.
+    /// Returns room for `length` bytes that lies in its blocks as `address` does.
     fn room(&mut self, address: u64, length: usize) -> &mut [u8] {
         let before = address as usize % BLOCK;
         let blocks = (before + length).div_ceil(BLOCK);

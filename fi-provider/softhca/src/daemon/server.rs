@@ -34,7 +34,7 @@ const POLLING: u64 = 10_000_000;
 /// So many violations are told in words; the others are counted.
 const MOST_TOLD: u64 = 100;
 
-/// How often a kick looks again while there is work, at most: the others have their turn, too.
+/// The most times that a kick looks again while there is work: the others have their turn, too.
 const KICK_ROUNDS: u32 = 1_000;
 
 /// The signals that are meant for the program.
@@ -70,7 +70,7 @@ struct Client {
     kicked: bool,
 }
 
-/// How a server treats its clients.
+/// Ways in which a server treats its clients.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Manners {
     /// Tells on standard error of commands that are refused.
@@ -82,21 +82,22 @@ pub(crate) struct Manners {
     pub(crate) polls: bool,
 }
 
-/// The device and those who speak to it.
+/// The device and its clients.
 #[derive(Debug)]
 pub(crate) struct Server {
     listener: OwnedFd,
     /// The only user that may connect: the device reads and writes the memory of processes with its
     /// own rights.
     user: u32,
-    /// A file that can be closed when there is no other left: who connects then is turned away and not left to wait.
+    /// A file that can be closed when there is no other left: a client that connects then is turned
+    /// away and not left to wait.
     spare: Option<OwnedFd>,
     clients: Vec<Client>,
     device: Device,
     programs: Programs,
     manners: Manners,
     violations: u64,
-    /// Where PCIe transactions are written.
+    /// File that PCIe transactions are written to.
     transactions: Option<Transactions>,
     /// Until when the device polls, where operations take time.
     busy_until: u64,
@@ -129,7 +130,7 @@ impl Server {
         self.transactions = Some(to);
     }
 
-    /// How many doorbells were not as hardware needs them (strict mode).
+    /// Returns the number of doorbells that were not as hardware needs them (strict mode).
     pub(crate) fn violations(&self) -> u64 {
         self.violations
     }
@@ -212,12 +213,12 @@ impl Server {
         progress
     }
 
-    /// Whether the device looks again at once: something is under way, or was a moment ago.
+    /// Returns whether the device looks again at once: something is under way, or was a moment ago.
     fn polls(&self, progress: &Progress) -> bool {
         self.manners.polls && (progress.due.is_some() || self.now() < self.busy_until)
     }
 
-    /// Writes out the transactions of what is done: the program may want to read them.
+    /// Writes out the transactions of operations that are done: the program may want to read them.
     fn flush_transactions(&mut self) {
         if let Some(to) = &mut self.transactions {
             to.flush();
@@ -236,7 +237,7 @@ impl Server {
         }
     }
 
-    /// The time since the start, in ns.
+    /// Returns the time since the start, in ns.
     fn now(&self) -> u64 {
         self.programs.clock.now()
     }
@@ -249,7 +250,8 @@ impl Server {
         }
     }
 
-    /// The program has ended: lets go what belonged to processes that have, and so learns what they left undone.
+    /// Closes the contexts of processes that have ended, when the program has, and so learns of
+    /// their operations that were left undone.
     fn leave(&mut self) {
         self.act();
         for client in take(&mut self.clients) {
@@ -303,7 +305,8 @@ impl Server {
         }
     }
 
-    /// Answers who asks and lets go who is gone; `ready` has two entries for each client. True when anyone asked.
+    /// Answers clients that ask, and drops clients that are gone; `ready` has two entries for each
+    /// client. Returns true when a client asked.
     fn listen_to_clients(&mut self, ready: &[bool]) -> bool {
         let asked = self.answer_requests(ready);
         self.answer_kicks() || asked
@@ -347,7 +350,7 @@ impl Server {
         self.programs.close(context);
     }
 
-    /// Answers one request; false when the connection is of no more use.
+    /// Answers one request; returns false when the connection is of no more use.
     fn answer(&mut self, index: usize) -> bool {
         let mut packet = [0; Store::SIZE];
         let socket = self.clients[index].socket.as_fd();
@@ -402,7 +405,8 @@ impl Server {
         self.programs.flush();
     }
 
-    /// Sends a file with the account of doorbell registers, as it is after what was posted before.
+    /// Sends a file with the account of doorbell registers, as it is after the entries that were
+    /// posted before.
     fn account(&mut self, index: usize) -> bool {
         self.act_until_idle();
         let written = sys::sparse_file("softhca-account", 0).and_then(|file| {
@@ -487,7 +491,7 @@ impl Server {
         sys::send(self.clients[index].socket.as_fd(), &reply.encode(), file).is_ok()
     }
 
-    /// A store to a doorbell page: the program waits until it is taken.
+    /// Takes a store to a doorbell page: the program waits until it is taken.
     fn store(&mut self, index: usize, store: &Store) -> bool {
         let process = self.clients[index].process;
         let context = ContextId(store.context.wrapping_sub(1));

@@ -14,12 +14,12 @@ use std::path::Path;
 use std::process::Command;
 use std::ptr::{null, null_mut};
 
-/// The result of a system call that gives -1 when it fails.
+/// Returns the result of a system call that gives -1 when it fails.
 pub(super) fn checked(result: libc::ssize_t) -> Result<usize> {
     usize::try_from(result).map_err(|_| Error::last_os_error())
 }
 
-/// The descriptor that a system call made.
+/// Returns the descriptor that a system call made.
 fn descriptor(result: libc::c_long) -> Result<OwnedFd> {
     let number = RawFd::try_from(result).unwrap_or(-1);
     if number < 0 {
@@ -29,8 +29,8 @@ fn descriptor(result: libc::c_long) -> Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// For `map_err`: names a system call that is denied, which containers do. Other errors stay as
-/// they are.
+/// Names a system call that is denied, as containers do; for `map_err`. Other errors stay as they
+/// are.
 pub(super) fn denied(call: &'static str) -> impl FnOnce(Error) -> Error {
     move |error| match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => {
@@ -40,7 +40,7 @@ pub(super) fn denied(call: &'static str) -> impl FnOnce(Error) -> Error {
     }
 }
 
-/// A listening socket of packets, called `name` in `directory`.
+/// Opens a listening socket of packets, called `name` in `directory`.
 pub(super) fn listen(directory: &Path, name: &str) -> Result<OwnedFd> {
     let directory = File::open(directory)?;
     let socket = packet_socket(libc::SOCK_NONBLOCK)?;
@@ -53,7 +53,7 @@ pub(super) fn listen(directory: &Path, name: &str) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A connection to the socket of packets called `name` in `directory`.
+/// Opens a connection to the socket of packets called `name` in `directory`.
 pub(super) fn connect(directory: &Path, name: &str) -> Result<OwnedFd> {
     let directory = File::open(directory)?;
     let socket = packet_socket(0)?;
@@ -70,7 +70,8 @@ fn packet_socket(flags: i32) -> Result<OwnedFd> {
     descriptor(unsafe { libc::socket(libc::AF_UNIX, kind, 0) }.into())
 }
 
-/// The address of a socket in an open directory, by which its path is short: it has at most 107 bytes.
+/// Returns the address of a socket in an open directory, by which its path is short: it has at most
+/// 107 bytes.
 fn address(directory: &File, name: &str) -> (libc::sockaddr_un, libc::socklen_t) {
     let name = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
     // SAFETY: all zeros is a valid sockaddr_un.
@@ -125,12 +126,12 @@ pub(super) fn accept(socket: BorrowedFd<'_>) -> Result<(OwnedFd, Peer)> {
     Ok((connection, peer))
 }
 
-/// A file to be closed when another one is needed.
+/// Opens a file to be closed when another one is needed.
 pub(super) fn spare() -> Result<OwnedFd> {
     File::open("/dev/null").map(OwnedFd::from)
 }
 
-/// True for the errors of a system call that found no number for a new file.
+/// Returns true for the errors of a system call that found no number for a new file.
 pub(super) fn is_out_of_files(error: &Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
@@ -150,7 +151,7 @@ pub(super) fn raise_limit_of_files() {
     }
 }
 
-/// Two connected sockets of packets.
+/// Makes two connected sockets of packets.
 pub(super) fn packet_pair() -> Result<(OwnedFd, OwnedFd)> {
     let mut pair = [-1; 2];
     // SAFETY: `pair` has room for two descriptors.
@@ -259,7 +260,7 @@ pub(super) fn receive_with_file(
     Ok((got, file))
 }
 
-/// A file in memory of this name and size, all zeros and without pages yet.
+/// Makes a file in memory of this name and size, all zeros and without pages yet.
 pub(super) fn sparse_file(name: &str, size: u64) -> Result<OwnedFd> {
     let name = CString::new(name)?;
     // SAFETY: the name is a C string.
@@ -270,7 +271,7 @@ pub(super) fn sparse_file(name: &str, size: u64) -> Result<OwnedFd> {
     Ok(file)
 }
 
-/// A descriptor of a process, readable when the process has ended.
+/// Opens a descriptor of a process, readable when the process has ended.
 pub(super) fn process(number: u32) -> Result<OwnedFd> {
     // SAFETY: pidfd_open has no requirement on memory.
     let opened = descriptor(unsafe { libc::syscall(libc::SYS_pidfd_open, number, 0) });
@@ -305,7 +306,8 @@ pub(super) fn start_with_mask(command: &mut Command, mask: libc::sigset_t) {
     unsafe { command.pre_exec(restore) };
 }
 
-/// The next signal: its number, and whether a process sent it (and not the terminal, which tells the program itself).
+/// Returns the next signal: its number, and whether a process sent it (and not the terminal, which
+/// tells the program itself).
 pub(super) fn next_signal(signals: BorrowedFd<'_>) -> Option<(i32, bool)> {
     let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
     let size = size_of::<libc::signalfd_siginfo>();
@@ -372,7 +374,7 @@ pub(super) fn wait(files: &[RawFd], nanoseconds: Option<u64>) -> Vec<bool> {
         .collect()
 }
 
-/// The user that this process runs as.
+/// Returns the user that this process runs as.
 pub(super) fn user() -> u32 {
     // SAFETY: geteuid has no requirements.
     unsafe { libc::geteuid() }

@@ -121,7 +121,7 @@ fn files(directory: &Path, contents: &[(&str, &str)]) -> Result<()> {
     Ok(())
 }
 
-/// `0250:f100:…`: GUIDs and GIDs as sysfs writes them.
+/// Writes GUIDs and GIDs as sysfs does: `0250:f100:…`.
 fn groups_of_four(bytes: &[u8]) -> String {
     let mut text = String::new();
     for (index, pair) in bytes.chunks(2).enumerate() {

@@ -1,4 +1,4 @@
-//! How many objects there are.
+//! Numbers of objects.
 
 use super::Engine;
 

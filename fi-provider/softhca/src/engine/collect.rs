@@ -1,7 +1,8 @@
 //! Stores to one BlueFlame buffer, gathered until they are a doorbell or a whole copy.
 //!
-//! A doorbell is the first 8 bytes of an entry; a BlueFlame copy goes on with the rest, in whole basic blocks, and in any order. So the
-//! device acts when the first 8 bytes are there, and what comes after them, or came before, is compared with the entry.
+//! A doorbell is the first 8 bytes of an entry; a BlueFlame copy goes on with the rest, in whole
+//! basic blocks, and in any order. So the device acts when the first 8 bytes are there, and the
+//! bytes that come after them, or came before, are compared with the entry.
 
 use super::types::{ContextId, Violation};
 use fi_mlx5_defs::doorbell::BLUEFLAME_HALF;
@@ -76,7 +77,7 @@ impl Gathered {
         self.known[PLAIN..].iter().any(|known| *known)
     }
 
-    /// A doorbell and nothing behind it: another thread may ring now.
+    /// Returns whether there is a doorbell and nothing behind it: another thread may ring now.
     fn rests(&self) -> bool {
         self.told || self.rung.is_some() && !self.has_tail()
     }
@@ -85,7 +86,7 @@ impl Gathered {
         copy <= HALF && self.known[..copy].iter().all(|known| *known)
     }
 
-    /// The first byte behind the doorbell that is not one of the copy.
+    /// Returns the first byte behind the doorbell that is not one of the copy.
     fn differs(&self, rung: &Rung) -> Option<usize> {
         (PLAIN..HALF).filter(|&at| self.known[at]).find(|&at| {
             at >= rung.copy
@@ -96,7 +97,8 @@ impl Gathered {
         })
     }
 
-    /// Nothing more belongs to it: what is wrong with what is there?
+    /// Returns the violation by the bytes that are there, if they are one; no further bytes belong
+    /// to it.
     fn finish(&self, key: Key) -> Option<Violation> {
         let (_, page, offset) = key;
         match (&self.rung, self.doubt) {
@@ -169,7 +171,8 @@ impl Collector {
         }
     }
 
-    /// The first 8 bytes of a buffer named this entry: compares what is there already.
+    /// Takes the entry that the first 8 bytes of a buffer named, and compares the bytes that are
+    /// there already.
     pub(super) fn rung(&mut self, key: Key, rung: Rung, found: &mut Vec<Violation>) {
         let Some(gathered) = self.buffers.get_mut(&key) else {
             return;
@@ -220,7 +223,7 @@ impl Collector {
         found.extend(gathered.and_then(|gathered| gathered.finish(key)));
     }
 
-    /// Nothing more comes from a context.
+    /// Ends all buffers of a context, from which no further store comes.
     pub(super) fn close(&mut self, context: ContextId) -> Vec<Violation> {
         let mut found = Vec::new();
         let keys: Vec<Key> = self.buffers.keys().copied().collect();
@@ -231,7 +234,7 @@ impl Collector {
     }
 }
 
-/// Bytes of the copy of an entry of `units` of 16 bytes.
+/// Returns the number of bytes of the copy of an entry of `units` of 16 bytes.
 pub(super) fn copy_length(units: usize) -> usize {
     fi_mlx5_defs::wqe::blocks(units).max(1) * BASIC_BLOCK
 }

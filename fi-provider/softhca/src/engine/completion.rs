@@ -41,8 +41,8 @@ impl Owned for CompletionQueue {
 }
 
 impl CompletionQueue {
-    /// A queue over the process's ring. The arm word is marked, as the first arming may write the 0 that
-    /// the library put there before.
+    /// Makes a queue over the process's ring. The arm word is marked, as the first arming may write
+    /// the 0 that the library put there before.
     pub(super) fn create(
         memory: &mut dyn Memory,
         context: ContextId,
@@ -140,7 +140,8 @@ impl CompletionQueue {
         Ok(record)
     }
 
-    /// The register armed it with this word (strict mode); gives the one in the doorbell record.
+    /// Arms it with this word of the register (strict mode); returns the word in the doorbell
+    /// record.
     pub(super) fn arm(&mut self, memory: &mut dyn Memory, word: u32) -> Option<u32> {
         self.armed = Arm::from_word(word);
         self.record(memory).ok().map(|record| record.arm.get())

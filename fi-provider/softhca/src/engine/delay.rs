@@ -28,8 +28,8 @@ impl Delays {
         }
     }
 
-    /// Which of the queue pairs that have something to do, in the order of their numbers, act in
-    /// this step, and in which order.
+    /// Returns which of the queue pairs that have something to do, in the order of their numbers,
+    /// act in this step, and in which order.
     pub(super) fn choose(&mut self, ringing: &[u32]) -> Vec<u32> {
         // A queue pair that is gone has nothing to do.
         self.left
@@ -52,7 +52,7 @@ impl Delays {
         acting
     }
 
-    /// A number below `end`.
+    /// Draws a number below `end`.
     fn draw(&mut self, end: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -65,7 +65,7 @@ impl Delays {
 mod tests {
     use super::*;
 
-    /// In which steps queue pairs act that always have something to do.
+    /// Returns in which steps queue pairs act that always have something to do.
     fn acts(seed: u64) -> Vec<Vec<u32>> {
         let mut delays = Delays::new(seed);
         (0..1000).map(|_| delays.choose(&[3, 5, 8])).collect()

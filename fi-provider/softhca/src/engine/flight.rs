@@ -96,9 +96,9 @@ struct Homeward {
 pub(super) struct Underway {
     outward: VecDeque<Outward>,
     homeward: VecDeque<Homeward>,
-    /// When the NIC had sent the last entry.
+    /// Time when the NIC had sent the last entry.
     sent: u64,
-    /// When the last answer with data is at the NIC.
+    /// Time when the last answer with data is at the NIC.
     brought: u64,
     /// The course of the last operation that took effect.
     before: Course,
@@ -111,7 +111,7 @@ impl Underway {
         self.outward.is_empty() && self.homeward.is_empty()
     }
 
-    /// The next thing that happens, and when; data takes `home` from the NIC to the memory.
+    /// Returns the next event, and its time; data takes `home` from the NIC to the memory.
     fn next(&self, home: u64) -> Option<(u64, Event)> {
         let landing = self.homeward.front().map(|first| first.answered + home);
         let failed = self.homeward.iter().any(|op| op.outcome.is_err());
@@ -129,7 +129,7 @@ impl Underway {
         }
     }
 
-    /// The earliest time of a transaction that is not noted yet.
+    /// Returns the earliest time of a transaction that is not noted yet.
     fn untold(&self) -> Option<u64> {
         let outward = self.outward.front();
         let outward = outward.map(|first| first.course.behind(self.before).arrived);
@@ -349,7 +349,7 @@ impl Engine {
         self.tell(&waiting);
     }
 
-    /// The next event of all queue pairs but some, by a time.
+    /// Returns the next event of all queue pairs but some, by a time.
     fn next_event(
         &mut self,
         home: u64,
@@ -596,7 +596,7 @@ impl Engine {
     }
 }
 
-/// The requester's NIC.
+/// Returns the requester's NIC.
 fn requester(handle: u32, qp: &QueuePair, operation: u64) -> Port {
     Port {
         queue_pair: handle,

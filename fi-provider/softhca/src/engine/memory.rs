@@ -1,4 +1,4 @@
-//! How the engine reaches what is not its own: the memory of processes, and doorbell pages.
+//! Access of the engine to memory that is not its own: that of processes, and doorbell pages.
 
 use super::types::{ContextId, Pid};
 
@@ -17,7 +17,7 @@ pub trait Memory {
     /// Reads 8 bytes from each of `addresses` of `process`.
     ///
     /// # Errors
-    /// [`Fault`] when any of them cannot be read; what the others hold is then not known.
+    /// [`Fault`] when any of them cannot be read; the contents of the others are then not known.
     fn read_each(
         &mut self,
         process: Pid,
@@ -35,8 +35,9 @@ pub trait Memory {
     /// [`Fault`] when any byte cannot be written; some may then have been.
     fn write(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault>;
 
-    /// Reads doorbell page `page` of a context, from byte `offset`: a hint only. A device that cannot look
-    /// keeps the default, and accounts of registers then know what was assigned, not what was rung.
+    /// Reads doorbell page `page` of a context, from byte `offset`: a hint only. A device that
+    /// cannot look keeps the default, and accounts of registers then know the assigned registers,
+    /// not the rung ones.
     ///
     /// # Errors
     /// [`Fault`] when there is no such page.
@@ -50,8 +51,8 @@ pub trait Memory {
         Err(Fault)
     }
 
-    /// The time now, in ns, of a step that has begun at `begun`; that is later where the caller has a
-    /// clock, as memory may have been written since.
+    /// Returns the time now, in ns, of a step that has begun at `begun`; that is later where the
+    /// caller has a clock, as memory may have been written since.
     fn time(&mut self, begun: u64) -> u64 {
         begun
     }

@@ -1,7 +1,8 @@
 //! The device itself, without any I/O of its own: objects, work queues, completions.
 //!
-//! Everything comes in by plain numbers, memory is reached through [`Memory`], and time is what the caller
-//! says it is. Nothing acts by itself: [`Engine::step`] looks at the doorbell records and does what is due.
+//! Everything comes in by plain numbers, memory is reached through [`Memory`], and the caller tells
+//! the time. Nothing acts by itself: [`Engine::step`] looks at the doorbell records and does the
+//! due work.
 
 mod census;
 mod collect;
@@ -73,7 +74,7 @@ pub struct Engine {
     released: u64,
     /// Violations that strict mode found since the last step.
     violations: Vec<(Pid, Violation)>,
-    /// Which queue pairs are left alone for a while.
+    /// Choice of the queue pairs that are left alone for a while.
     delays: Option<Delays>,
     /// Operations under way, where these take time.
     flights: Option<Flights>,
@@ -102,7 +103,7 @@ const FIRST_QUEUE: u32 = 0x100;
 const END_OF_QUEUES: u32 = 0xff_ffff;
 
 impl Engine {
-    /// A device without contexts.
+    /// Makes a device without contexts.
     #[must_use]
     pub fn new(config: Config) -> Self {
         let timed = config.latencies.is_some() || config.transactions;
@@ -128,7 +129,7 @@ impl Engine {
         }
     }
 
-    /// The constants it was made with.
+    /// Returns the constants it was made with.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config

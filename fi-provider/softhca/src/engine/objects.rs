@@ -1,4 +1,4 @@
-//! Commands: what creates, changes and destroys objects.
+//! Commands, which create, change and destroy objects.
 
 use super::completion::CompletionQueue;
 use super::memory::Memory;
@@ -22,7 +22,8 @@ impl Engine {
         id
     }
 
-    /// Says who assigns the doorbell registers of a context, with the counts that its GET_CONTEXT asked for.
+    /// Sets which component assigns the doorbell registers of a context, with the counts that its
+    /// GET_CONTEXT asked for.
     ///
     /// # Errors
     /// Unknown context; no registers at all, more than 512, or none but those of low latency; a context
@@ -40,8 +41,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Destroys a context and everything in it, in use or not: what the kernel does for a process that
-    /// ended. Peers find nobody who answers.
+    /// Destroys a context and everything in it, in use or not, as the kernel does for a process
+    /// that ended. Peers get no answer.
     pub fn close_context(&mut self, context: ContextId) {
         self.check_closed(context);
         if self.contexts.remove(&context).is_none() {
@@ -107,13 +108,14 @@ impl Engine {
             .register((context, pid), pd, (start, len), hca_va, access)
     }
 
-    /// The pages of a process from `start` to `end` are going to be others: regions with any of them are not to be used any
-    /// more, as a device that knows the old pages would not do what the process means.
+    /// Notes that the pages of a process from `start` to `end` are going to be others. Regions with
+    /// any of them are not to be used any more, as a device that knows the old pages would not
+    /// reach the memory that the process means.
     pub(crate) fn unmapped(&mut self, process: Pid, start: u64, end: u64) {
         self.regions.unmapped(process, start, end);
     }
 
-    /// Bytes of the pages of all regions of a process.
+    /// Returns the number of bytes of the pages of all regions of a process.
     pub(crate) fn pinned(&self, process: Pid) -> u64 {
         self.regions.pinned(process)
     }
@@ -195,7 +197,8 @@ impl Engine {
     /// Creates a queue pair, in state reset.
     ///
     /// # Errors
-    /// Unknown objects; sizes that are not powers of two or too large; what the kind does not go with.
+    /// Unknown objects; sizes that are not powers of two or too large; attributes that do not go
+    /// with the kind.
     pub fn create_qp(&mut self, context: ContextId, init: &QpInit) -> Result<QpCreated> {
         let pid = self.pid_of(context)?;
         let mut init = *init;
@@ -270,7 +273,7 @@ impl Engine {
         })
     }
 
-    /// Attributes and state.
+    /// Returns attributes and state.
     ///
     /// # Errors
     /// Not there.
@@ -280,7 +283,7 @@ impl Engine {
         Ok(attr)
     }
 
-    /// The kind of a queue pair.
+    /// Returns the kind of a queue pair.
     ///
     /// # Errors
     /// Not there.
@@ -301,7 +304,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A new doorbell page: its number (`page_id`).
+    /// Allocates a new doorbell page, and returns its number (`page_id`).
     ///
     /// # Errors
     /// Unknown context; all pages in use.
@@ -329,7 +332,7 @@ impl Engine {
         owner.uars.destroy(page)
     }
 
-    /// How many static doorbell pages the context has: they have the first numbers.
+    /// Returns the number of static doorbell pages of the context: they have the first numbers.
     ///
     /// # Errors
     /// Unknown context.
@@ -353,12 +356,12 @@ impl Engine {
         Ok(owner.uars.account(own.map(|qp| qp.place)))
     }
 
-    /// The contexts there are, in the order in which they were opened.
+    /// Returns the contexts, in the order in which they were opened.
     pub fn contexts(&self) -> impl Iterator<Item = ContextId> {
         self.contexts.keys().copied()
     }
 
-    /// The same as [`Self::uar_account`], register by register.
+    /// Returns the account of [`Self::uar_account`], register by register.
     ///
     /// # Errors
     /// Unknown context.

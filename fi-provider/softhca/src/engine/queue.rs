@@ -1,4 +1,4 @@
-//! Queue pairs and shared receive queues: what they are, and how their rings are read.
+//! Queue pairs and shared receive queues: their state, and reads of their rings.
 
 use super::flight::Underway;
 use super::memory::{Fault, Memory};
@@ -20,11 +20,11 @@ const MAX_SHIFT: u32 = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) why: Why,
-    /// When it was tried first, in ns.
+    /// Time when it was tried first, in ns.
     pub(super) since: u64,
 }
 
-/// Why a send waits.
+/// Cause for which a send waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
     /// Nobody answers.
@@ -123,12 +123,12 @@ impl QueuePair {
         self.attr.state
     }
 
-    /// Back to the beginning: indices and attributes.
+    /// Takes indices and attributes back to the beginning.
     pub(super) fn reset(&mut self) {
         *self = Self::new(self.context, self.pid, self.init, self.place);
     }
 
-    /// Whether requests of peers are answered.
+    /// Returns whether requests of peers are answered.
     pub(super) fn answers(&self) -> bool {
         matches!(
             self.state(),
@@ -233,7 +233,7 @@ impl SharedQueue {
         })
     }
 
-    /// Entries that are posted and not used.
+    /// Returns the number of entries that are posted and not used.
     pub(super) fn posted(&self, memory: &mut dyn Memory) -> Result<u16, Fault> {
         let mut counter = [0; 4];
         memory.read(self.pid, self.init.db_addr, &mut counter)?;
@@ -253,7 +253,7 @@ impl SharedQueue {
         Ok((self.head, bytes))
     }
 
-    /// The entry with these bytes is used.
+    /// Goes on to the next entry, behind the one with these bytes, which is used.
     pub(super) fn advance(&mut self, bytes: &[u8]) {
         let next: SrqNext = bytemuck::pod_read_unaligned(&bytes[..size_of::<SrqNext>()]);
         self.head = next.next_index.get() & (self.init.wqe_count - 1) as u16;

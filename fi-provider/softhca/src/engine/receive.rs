@@ -1,4 +1,4 @@
-//! The responder's side: who answers, and what becomes of its receives.
+//! The responder's side: the queue pair that answers, and the use of its receives.
 
 use super::Engine;
 use super::memory::Memory;
@@ -14,7 +14,7 @@ use fi_mlx5_defs::endian::{Be16, Be32};
 use fi_mlx5_defs::opcode::{CqeOpcode, Syndrome};
 use fi_mlx5_defs::wqe::{CompactAddress, SrqNext};
 
-/// A queue pair that answers, with what the requester needs of it.
+/// A queue pair that answers, with the attributes that the requester needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Responder {
     pub(super) handle: u32,
@@ -42,7 +42,7 @@ pub(super) struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// Whether the data go into the receive's buffers.
+    /// Returns whether the data go into the receive's buffers.
     fn scatters(&self) -> bool {
         self.opcode != CqeOpcode::ReceiveWriteImmediate
     }
@@ -147,12 +147,12 @@ impl Engine {
         Outcome::Done(message.len as u32)
     }
 
-    /// Whether a message can be delivered, or its delivery at least tried.
+    /// Returns whether a message can be delivered, or its delivery at least tried.
     pub(super) fn has_receive(&self, memory: &mut dyn Memory, responder: &Responder) -> bool {
         !matches!(self.next_receive(memory, responder), Ok(None))
     }
 
-    /// The next receive; none posted; or what is wrong with the queue.
+    /// Returns the next receive, `None` where none is posted, or the error of the queue.
     fn next_receive(
         &self,
         memory: &mut dyn Memory,
@@ -187,7 +187,8 @@ impl Engine {
         Ok(Some(Receive { index, bytes }))
     }
 
-    /// Where `len` bytes go in a receive, or what either side is told.
+    /// Returns the memory of a receive that `len` bytes go to, or the syndromes that the two sides
+    /// are told.
     fn room(
         &self,
         responder: &Responder,
@@ -227,7 +228,7 @@ impl Engine {
         Ok(spans)
     }
 
-    /// A receive is used up, and `cqe` says for what.
+    /// Uses a receive up, and completes it with `cqe`.
     fn use_receive(
         &mut self,
         memory: &mut dyn Memory,
@@ -270,7 +271,7 @@ impl Engine {
         }
     }
 
-    /// A receive fails, and with it its queue pair.
+    /// Fails a receive, and with it its queue pair.
     fn fail_receive(
         &mut self,
         memory: &mut dyn Memory,
@@ -286,7 +287,8 @@ impl Engine {
         }
     }
 
-    /// A request was not as the responder wants it: a connected one goes to error, too.
+    /// Refuses a request that is not as the responder wants it: a connected responder goes to
+    /// error, too.
     pub(super) fn refuse(&mut self, responder: &Responder, event: AsyncKind) {
         if responder.kind == QpKind::Rc {
             let event = if event == AsyncKind::SrqError {

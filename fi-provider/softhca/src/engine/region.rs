@@ -32,7 +32,7 @@ pub(super) struct Span {
     pub(super) len: u64,
 }
 
-/// The bytes of the pages that have `len` bytes at `start`.
+/// Returns the number of bytes of the pages that have `len` bytes at `start`.
 pub(crate) fn whole_pages(start: u64, len: u64) -> u64 {
     const PAGE: u64 = 4096;
     let end = start.saturating_add(len).div_ceil(PAGE);
@@ -123,7 +123,7 @@ impl Regions {
         self.table.len()
     }
 
-    /// The pages of a process from `start` to `end` are others from here on.
+    /// Notes that the pages of a process from `start` to `end` are others from here on.
     pub(super) fn unmapped(&mut self, pid: Pid, start: u64, end: u64) {
         for region in self.table.values_mut() {
             let touched = region.start < end && start < region.start + region.len;
@@ -131,7 +131,8 @@ impl Regions {
         }
     }
 
-    /// The bytes of whole pages that regions of a process have, each counted for itself.
+    /// Returns the number of bytes of whole pages that regions of a process have, each counted for
+    /// itself.
     pub(super) fn pinned(&self, pid: Pid) -> u64 {
         let own = self.table.values().filter(|region| region.pid == pid);
         own.map(|region| whole_pages(region.start, region.len))
@@ -142,7 +143,8 @@ impl Regions {
         self.table.values().any(|region| region.pd == pd)
     }
 
-    /// The bytes that `key` gives at `address`, for a queue pair of domain `pd`, with all of `rights`.
+    /// Returns the bytes that `key` gives at `address`, for a queue pair of domain `pd`, with all
+    /// of `rights`.
     pub(super) fn resolve(
         &self,
         key: u32,

@@ -115,8 +115,8 @@ impl Engine {
         }
     }
 
-    /// Sends a datagram: whoever it is for may not be there, not want it, or have no receive, and
-    /// then it is lost (IBTA volume 1, 9.8.3).
+    /// Sends a datagram. Its recipient may not be there, not want it, or have no receive; then it
+    /// is lost (IBTA volume 1, 9.8.3).
     fn datagram(
         &mut self,
         memory: &mut dyn Memory,
@@ -221,7 +221,7 @@ impl Engine {
         Ok(Outcome::Done(size as u32))
     }
 
-    /// The requester's data, as something to be read.
+    /// Returns the requester's data, as sources to be read.
     fn sources<'a>(&self, pd: u32, pieces: &[Piece<'a>]) -> Result<Vec<Source<'a>>, Outcome> {
         let source = |piece: &Piece<'a>| match *piece {
             Piece::Inline(bytes) => Some(Source::Bytes(bytes)),
@@ -238,7 +238,7 @@ impl Engine {
         sources.ok_or(Outcome::Failed(Syndrome::LocalProtection))
     }
 
-    /// The requester's data, as something to be written.
+    /// Returns the requester's data, as spans to be written.
     fn destinations(&self, pd: u32, pieces: &[Piece<'_>]) -> Result<Vec<Span>, Outcome> {
         let mut spans = Vec::with_capacity(pieces.len());
         for piece in pieces {
@@ -258,7 +258,7 @@ impl Engine {
         Ok(spans)
     }
 
-    /// The responder's memory, if its queue pair and its key give the right to it.
+    /// Returns the responder's memory, if its queue pair and its key give the right to it.
     fn remote(
         &mut self,
         responder: &Responder,
@@ -315,7 +315,7 @@ fn moved(done: Result<(), Side>, own: Side) -> Result<(), Outcome> {
     })
 }
 
-/// 4 or 8 bytes as the number that the processor sees.
+/// Returns 4 or 8 bytes as the number that the processor sees.
 fn number(bytes: &[u8]) -> u64 {
     match (<[u8; 8]>::try_from(bytes), <[u8; 4]>::try_from(bytes)) {
         (Ok(eight), _) => u64::from_ne_bytes(eight),

@@ -7,21 +7,21 @@ use fi_mlx5_defs::wqe::BASIC_BLOCK;
 pub(super) struct Rings {
     /// The counter of blocks that was rung last.
     pub(super) rung: u16,
-    /// When something was rung while nothing waited, or when the thread was seen to have run on.
+    /// Time of a ring while no block waited, or when the thread was seen to have run on.
     pub(super) since: u64,
     /// The thread that rang, the answer of [`Memory::has_run`](super::memory::Memory::has_run) for it
     /// then, and the time until which that is asked again.
     pub(super) ringer: Option<(u32, (u64, u64), u64)>,
     /// The blocks that were rung and are not executed, as they were then.
     pub(super) posted: Vec<u8>,
-    /// When the doorbell record is looked at next.
+    /// Time when the doorbell record is looked at next.
     pub(super) next_look: u64,
     /// Since when the doorbell record tells of blocks that were not rung, and its counter.
     pub(super) unrung: Option<(u64, u16)>,
 }
 
 impl Rings {
-    /// The first blocks are executed.
+    /// Drops the first blocks, which are executed.
     pub(super) fn skip(&mut self, blocks: u16) {
         let bytes = (usize::from(blocks) * BASIC_BLOCK).min(self.posted.len());
         self.posted.drain(..bytes);

@@ -1,4 +1,4 @@
-//! Which queue pairs and completion queues have something to do: the doorbell records of a process,
+//! Scan for queue pairs and completion queues with work to do: the doorbell records of a process,
 //! looked at together.
 
 use super::Engine;
@@ -16,8 +16,8 @@ const TOGETHER: usize = 1024;
 type Record = (Pid, u64, u32);
 
 impl Engine {
-    /// Returns the queue pairs whose records say that something was posted, or cannot be read with
-    /// the others of their process. Gives all in strict mode, where records make nothing move.
+    /// Returns the queue pairs whose records tell of posted entries, or cannot be read with the
+    /// others of their process. Gives all in strict mode, where records make nothing move.
     pub(super) fn ringing(&self, memory: &mut dyn Memory) -> Vec<u32> {
         if self.config.strict {
             return self.qps.numbers();
@@ -78,13 +78,13 @@ fn with_news(
 }
 
 impl QueuePair {
-    /// Whether it has sent, and which register it rings is not known yet: the record comes before the register, and in
-    /// between the device may have acted.
+    /// Returns whether it has sent, and which register it rings is not known yet: the record comes
+    /// before the register, and in between the device may have acted.
     fn is_sought(&self) -> bool {
         self.send_consumer != 0 && matches!(self.place, Place::Page(_, None))
     }
 
-    /// Whether a record tells of anything that was not there before.
+    /// Returns whether a record tells of an entry that was not there before.
     fn has_news(&self, record: &QueueRecord) -> bool {
         let sends = self.init.sq_wqe_count > 0 && record.send.get() as u16 != self.send_consumer;
         let receives = self.state() == QpState::Error

@@ -37,8 +37,8 @@ struct Pending {
 }
 
 impl Engine {
-    /// Does what is due: looks at every doorbell record, executes new entries completely, and tells what
-    /// the caller has to deliver. `now` is a monotonic time in ns.
+    /// Does the due work: looks at every doorbell record, executes new entries completely, and
+    /// tells of the events that the caller has to deliver. `now` is a monotonic time in ns.
     pub fn step(&mut self, memory: &mut dyn Memory, now: u64) -> Progress {
         self.now = now;
         self.progress = Progress::default();
@@ -141,7 +141,7 @@ impl Engine {
         None
     }
 
-    /// The queue pair's own memory is gone.
+    /// Fails a queue pair whose own memory is gone.
     fn lost(&mut self, handle: u32) -> Option<Pending> {
         if self
             .qps
@@ -226,8 +226,8 @@ impl Engine {
         self.progress.more |= at < pending.count;
     }
 
-    /// Ends a queue pair whose entry has failed, or whose completion was not written; true where
-    /// it goes on.
+    /// Ends a queue pair whose entry has failed, or whose completion was not written; returns true
+    /// where it goes on.
     pub(super) fn goes_on(&mut self, handle: u32, failed: Option<Syndrome>, written: bool) -> bool {
         let ends = failed.is_some() || !written;
         if ends {
@@ -426,7 +426,7 @@ impl Engine {
     }
 }
 
-/// Whether an entry asks for a completion when it succeeds.
+/// Returns whether an entry asks for a completion when it succeeds.
 pub(super) fn wants_completion(control: &Control) -> bool {
     control.flags & flags::COMPLETION_MASK >= flags::COMPLETION
 }

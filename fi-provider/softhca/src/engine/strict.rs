@@ -1,4 +1,4 @@
-//! Strict mode: doorbells that were seen as they were written are what the device acts on, and it checks them.
+//! Strict mode: the device acts on doorbells that were seen as they were written, and checks them.
 
 use super::Engine;
 use super::collect::{Key, PLAIN, Rung, Stored, copy_length};
@@ -17,14 +17,15 @@ const SHORTEST: usize = 4;
 /// So long at most, in ns, an entry waits until the thread that rang has run.
 const PATIENCE: u64 = 20_000_000;
 
-/// The time between two looks whether records tell of what was not rung, in ns.
+/// The time between two looks whether records tell of blocks that were not rung, in ns.
 const LOOK: u64 = 10_000_000;
 
-/// After this time, in ns, what is not rung is taken never to be, if its context is closed.
+/// After this time, in ns, blocks that are not rung are taken never to be, if their context is
+/// closed.
 const NEVER: u64 = 100_000_000;
 
 impl Engine {
-    /// As [`Self::store`], by a program of one thread.
+    /// Takes a store as [`Self::store`] does, of a program of one thread.
     pub fn ring(
         &mut self,
         memory: &mut dyn Memory,
@@ -36,10 +37,12 @@ impl Engine {
         self.store(memory, context, 0, page, offset, bytes)
     }
 
-    /// A store of `bytes` to byte `offset` of doorbell page `page` by a thread, told by who saw it. In strict mode
-    /// this alone makes the send queue move, up to the entry that was rung, and arms completion queues; the violations say
-    /// what is not as hardware needs it. A doorbell counts when its first 8 bytes are there. The queue pair goes on as
-    /// on hardware, with the entry as it is in the ring; what hardware does not take has no effect.
+    /// Takes a store of `bytes` to byte `offset` of doorbell page `page` by a thread, as its
+    /// observer tells of it. In strict mode this alone makes the send queue move, up to the entry
+    /// that was rung, and arms completion queues; the violations tell of bytes that are not as
+    /// hardware needs them. A doorbell counts when its first 8 bytes are there. The queue pair goes
+    /// on as on hardware, with the entry as it is in the ring; a store that hardware does not take
+    /// has no effect.
     pub fn store(
         &mut self,
         memory: &mut dyn Memory,
@@ -77,7 +80,7 @@ impl Engine {
         found
     }
 
-    /// A register armed a completion queue.
+    /// Arms a completion queue, by a register.
     fn arm(
         &mut self,
         memory: &mut dyn Memory,
@@ -103,7 +106,7 @@ impl Engine {
         }
     }
 
-    /// A register rang a send queue.
+    /// Rings a send queue, by a register.
     fn doorbell(
         &mut self,
         memory: &mut dyn Memory,
@@ -158,7 +161,7 @@ impl Engine {
         rung
     }
 
-    /// Whether copies may be written to this buffer.
+    /// Returns whether copies may be written to this buffer.
     fn has_blueflame(&self, context: ContextId, page: u32, half: u32) -> bool {
         let Some(owner) = self.contexts.get(&context) else {
             return false;
@@ -166,7 +169,7 @@ impl Engine {
         register_at(half.into()).is_some_and(|register| owner.uars.has_blueflame((page, register)))
     }
 
-    /// Says what time it is, in ns, for doorbells that come before the next step.
+    /// Sets the time, in ns, for doorbells that come before the next step.
     pub fn set_time(&mut self, now: u64) {
         self.now = self.now.max(now);
     }
@@ -176,7 +179,7 @@ impl Engine {
         self.released = self.now;
     }
 
-    /// How far a send queue was rung, if anything of it is due.
+    /// Returns the counter up to which a send queue was rung, if anything of it is due.
     pub(super) fn due(&mut self, memory: &mut dyn Memory, handle: u32) -> Option<u16> {
         let (now, hold, released) = (self.now, self.config.hold_ns, self.released);
         let qp = self.qps.get_mut(handle)?;
@@ -194,7 +197,7 @@ impl Engine {
         Some(qp.rings.rung)
     }
 
-    /// Compares the entry that is going to be executed with what it was when it was rung.
+    /// Compares the entry that is going to be executed with its bytes when it was rung.
     pub(super) fn check_unchanged(&mut self, handle: u32, index: u16, bytes: &[u8]) {
         let Some(qp) = self.qps.get_mut(handle) else {
             return;
@@ -216,7 +219,7 @@ impl Engine {
         }
     }
 
-    /// A queue pair is going to be destroyed: was everything rung?
+    /// Checks whether all blocks of a queue pair were rung, before it is destroyed.
     pub fn check_rung(&mut self, memory: &mut dyn Memory, context: ContextId, handle: u32) {
         let strict = self.config.strict;
         let Some(qp) = self
@@ -233,7 +236,8 @@ impl Engine {
         }
     }
 
-    /// A context is going to be closed, perhaps since its process has ended, whose memory is gone.
+    /// Checks the queue pairs of a context before it is closed. Its process may have ended, and its
+    /// memory may be gone.
     pub(super) fn check_closed(&mut self, context: ContextId) {
         let Some(pid) = self.contexts.get(&context).map(|context| context.pid) else {
             return;
@@ -255,7 +259,7 @@ impl Engine {
 }
 
 impl QueuePair {
-    /// The doorbell record comes before the register.
+    /// Checks that the doorbell record was written before the register.
     fn check_record(
         &self,
         memory: &mut dyn Memory,
@@ -277,7 +281,7 @@ impl QueuePair {
         }
     }
 
-    /// Takes what was rung, if it is new, and keeps a copy of it.
+    /// Takes the rung blocks, if they are new, and keeps a copy of them.
     fn advance(
         &mut self,
         memory: &mut dyn Memory,
@@ -311,7 +315,8 @@ impl QueuePair {
         self.rings.unrung = None;
     }
 
-    /// Whether the thread that rang has not had time to change the entry, if that is what it does.
+    /// Returns whether the thread that rang has not had time to change the entry, in case that it
+    /// does.
     fn is_held(&mut self, memory: &mut dyn Memory, now: u64, hold: u64) -> bool {
         if let Some((thread, before, end)) = self.rings.ringer {
             if now < end && memory.has_run(self.pid, thread) == Some(before) {
@@ -323,7 +328,7 @@ impl QueuePair {
         now.saturating_sub(self.rings.since) < hold
     }
 
-    /// Looks whether the doorbell record tells of what was not rung.
+    /// Looks whether the doorbell record tells of blocks that were not rung.
     fn look(&mut self, memory: &mut dyn Memory, now: u64) {
         let sends = self.state() == QpState::ReadyToSend && self.init.sq_wqe_count > 0;
         // The memory of a process that has ended says nothing new.
@@ -349,7 +354,8 @@ impl QueuePair {
     }
 }
 
-/// The buffer that byte `offset` of a page is in: where it starts, and its bytes; none where no register is.
+/// Returns the buffer that byte `offset` of a page is in: the offset of its start, and its bytes;
+/// none where no register is.
 fn buffer_at(offset: u32) -> (u32, usize) {
     let arm = ARM_OFFSET as u32;
     let half = BLUEFLAME_HALF as u32;

@@ -20,7 +20,7 @@ pub(super) struct Table<T> {
 }
 
 impl<T: Owned> Table<T> {
-    /// An empty table of numbers from `first` up to `end`.
+    /// Makes an empty table of numbers from `first` up to `end`.
     pub(super) fn new(what: &'static str, first: u32, end: u32) -> Self {
         Self {
             what,
@@ -58,7 +58,7 @@ impl<T: Owned> Table<T> {
         self.items.get_mut(&number)
     }
 
-    /// The object, if `context` owns it.
+    /// Returns the object, if `context` owns it.
     pub(super) fn of(&self, context: ContextId, number: u32) -> Result<&T, Error> {
         let item = self
             .items
@@ -67,7 +67,7 @@ impl<T: Owned> Table<T> {
         item.ok_or(Error::NotFound(self.what))
     }
 
-    /// The object, if `context` owns it.
+    /// Returns the object, if `context` owns it.
     pub(super) fn of_mut(&mut self, context: ContextId, number: u32) -> Result<&mut T, Error> {
         let item = self
             .items
@@ -101,7 +101,7 @@ impl<T: Owned> Table<T> {
         self.items.values_mut()
     }
 
-    /// The numbers, in a list of their own: the table may change meanwhile.
+    /// Returns the numbers, in a list of their own: the table may change meanwhile.
     pub(super) fn numbers(&self) -> Vec<u32> {
         self.items.keys().copied().collect()
     }

@@ -53,7 +53,7 @@ pub enum Content {
 /// A transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// When the NIC's side of the bus sees it, in ns; on the clock of [`super::Engine::step`].
+    /// Time when the NIC's side of the bus sees it, in ns; on the clock of [`super::Engine::step`].
     pub time: u64,
     /// Its way.
     pub direction: Direction,

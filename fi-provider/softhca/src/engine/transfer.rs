@@ -9,7 +9,7 @@ const CHUNK: u64 = 256 * 1024;
 /// Between two writes to one range, bytes are cut here only, so that no aligned word is.
 const CUT: u64 = 64;
 
-/// Where bytes come from.
+/// Source of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source<'a> {
     /// Bytes of the request itself.
@@ -27,7 +27,7 @@ impl Source<'_> {
     }
 }
 
-/// Which side's memory failed.
+/// Side whose memory failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Source,

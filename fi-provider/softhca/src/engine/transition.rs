@@ -1,6 +1,6 @@
-//! Which changes of state a queue pair may make, and with which attributes (InfiniBand architecture
-//! specification, volume 1, 11.2.5.2, table "QP state transition properties"; for DC the rules of the mlx5
-//! kernel driver).
+//! Changes of state that a queue pair may make, and their attributes (InfiniBand architecture
+//! specification, volume 1, 11.2.5.2, table "QP state transition properties"; for DC the rules of
+//! the mlx5 kernel driver).
 
 use super::types::attr::{
     ACCESS_FLAGS, ALT_PATH, AV, CAP, CUR_STATE, DEST_QPN, EN_SQD_ASYNC_NOTIFY, MAX_DEST_RD_ATOMIC,
@@ -9,7 +9,7 @@ use super::types::attr::{
 };
 use super::types::{Error, QpAttr, QpKind, QpState};
 
-/// The state that `attr` under `mask` leads to from `current`.
+/// Returns the state that `attr` under `mask` leads to from `current`.
 pub(super) fn next_state(
     kind: QpKind,
     current: QpState,

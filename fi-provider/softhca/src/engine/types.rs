@@ -10,7 +10,7 @@ pub type Pid = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContextId(pub u32);
 
-/// Why the device refuses a command.
+/// Errors with which the device refuses a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -35,7 +35,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The number that the kernel would answer with (positive, Linux).
+    /// Returns the number that the kernel would answer with (positive, Linux).
     #[must_use]
     pub fn errno(self) -> i32 {
         match self {
@@ -70,8 +70,9 @@ pub struct Config {
     pub min_retry_ns: u64,
     /// Act on UAR writes alone and check them, see [`super::Engine::ring`].
     pub strict: bool,
-    /// With `strict`: the time between a doorbell and the execution of what was rung, in ns, in which the thread that
-    /// rang runs on; [`super::Engine::release`] ends it. An entry that is changed meanwhile was rung too early.
+    /// With `strict`: the time between a doorbell and the execution of the rung entries, in ns, in
+    /// which the thread that rang runs on; [`super::Engine::release`] ends it. An entry that is
+    /// changed meanwhile was rung too early.
     pub hold_ns: u64,
     /// Leave queue pairs alone for some steps now and then, and let them act in any order, as this
     /// seed draws them.
@@ -96,7 +97,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// One way between two NICs.
+    /// Returns the time of one way between two NICs.
     #[must_use]
     pub fn network(&self) -> u64 {
         self.wire + self.switch
@@ -129,7 +130,7 @@ pub enum UarRegime {
     Legacy {
         /// Registers of the static pages, non-BlueFlame register 0 included.
         total: u32,
-        /// How many of them serve one queue pair each.
+        /// Number of them that serve one queue pair each.
         low_latency: u32,
     },
 }
@@ -150,7 +151,7 @@ impl Access {
     /// Weaker ordering is welcome; bits from here on are optional and ignored.
     pub const RELAXED_ORDERING: u32 = 1 << 20;
 
-    /// Whether all of `bits` are granted.
+    /// Returns whether all of `bits` are granted.
     #[must_use]
     pub fn has(self, bits: u32) -> bool {
         self.0 & bits == bits
@@ -171,9 +172,9 @@ pub struct MrKeys {
 /// CREATE_CQ.
 #[derive(Clone, Copy, Debug)]
 pub struct CqInit {
-    /// Where the ring of entries lies in the process.
+    /// Address of the ring of entries in the process.
     pub buf_addr: u64,
-    /// Where the doorbell record lies: consumer index, arm word.
+    /// Address of the doorbell record: consumer index, arm word.
     pub db_addr: u64,
     /// Entries of the ring: a power of two.
     pub cqe_count: u32,
@@ -192,9 +193,9 @@ pub struct CqInit {
 pub struct SrqInit {
     /// The protection domain.
     pub pd: u32,
-    /// Where the ring lies in the process.
+    /// Address of the ring in the process.
     pub buf_addr: u64,
-    /// Where the doorbell record (one counter) lies.
+    /// Address of the doorbell record (one counter).
     pub db_addr: u64,
     /// Entries: a power of two.
     pub wqe_count: u32,
@@ -235,7 +236,7 @@ pub struct QpInit {
     pub buf_addr: u64,
     /// Doorbell record: receive counter, send counter.
     pub db_addr: u64,
-    /// Where the send queue starts in the buffer, in bytes.
+    /// Offset of the send queue in the buffer, in bytes.
     pub sq_offset: u64,
     /// Send queue, in basic blocks of 64 bytes: 0 or a power of two.
     pub sq_wqe_count: u32,
@@ -245,7 +246,7 @@ pub struct QpInit {
     pub rq_wqe_shift: u32,
     /// The library's index, put into completions (version 1 of completion entries).
     pub uidx: u32,
-    /// Where it rings.
+    /// Doorbell register that it rings.
     pub uar: QpUar,
     /// The key that initiators must show (DCT).
     pub dc_key: u64,
@@ -269,7 +270,7 @@ pub enum QpUar {
 /// The answer to CREATE_QP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QpCreated {
-    /// The handle: unique in the device. The same as `qpn` but for a DCT.
+    /// The handle: unique in the device. It equals `qpn` but for a DCT.
     pub handle: u32,
     /// The queue pair's number; 0 for a DCT, which gets it when it becomes ready to receive.
     pub qpn: u32,
@@ -289,7 +290,7 @@ pub enum QpState {
     ReadyToReceive = 2,
     /// Sends and receives.
     ReadyToSend = 3,
-    /// Sending is stopped after what was started.
+    /// Sending is stopped after the started entries.
     SendDrained = 4,
     /// The send queue failed; receives go on.
     SendError = 5,
@@ -298,7 +299,7 @@ pub enum QpState {
 }
 
 impl QpState {
-    /// The state with this number.
+    /// Returns the state with this number.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
         Some(match number {
@@ -460,7 +461,7 @@ pub struct QpModified {
     pub dctn: u32,
 }
 
-/// An armed completion queue has a new entry: wake who waits on its channel.
+/// An armed completion queue has a new entry: wake the threads that wait on its channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompletionEvent {
     /// The context.
@@ -469,7 +470,7 @@ pub struct CompletionEvent {
     pub cqn: u32,
     /// [`CqInit::channel`].
     pub channel: u64,
-    /// [`CqInit::user_handle`]: what the channel's reader must be given.
+    /// [`CqInit::user_handle`], which the channel's reader must be given.
     pub user_handle: u64,
 }
 
@@ -522,7 +523,7 @@ pub struct Progress {
     /// Violations that strict mode found since the last step, other than at a store itself, each
     /// with the process whose fault it is.
     pub violations: Vec<(Pid, Violation)>,
-    /// When something that is under way is due, in ns; `None` where nothing is.
+    /// Time when the next operation under way is due, in ns; `None` where none is.
     pub due: Option<u64>,
     /// PCIe transactions of the past, in the order of time over all steps.
     pub transactions: Vec<Transaction>,
@@ -606,19 +607,19 @@ pub enum Violation {
     NoDoorbell {
         /// The page.
         page: u32,
-        /// Where in the page the buffer starts.
+        /// Offset of the buffer in the page.
         offset: u32,
     },
     /// A thread wrote to a register while another one's copy was not finished.
     Interleaved {
         /// The page.
         page: u32,
-        /// Where in the page the buffer starts.
+        /// Offset of the buffer in the page.
         offset: u32,
     },
     /// A write that is none to a register: elsewhere, over its end, or of less than 4 bytes.
     NoRegister {
-        /// Where in the page it starts.
+        /// Offset of the write in the page.
         offset: u32,
         /// Its bytes.
         size: usize,
@@ -724,7 +725,7 @@ pub struct UarAccount {
     pub largest_sharing: u32,
 }
 
-/// How a doorbell register came to those who ring it.
+/// Origin of a doorbell register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterKind {
     /// Of a static page; the device assigned it (legacy regime).
@@ -742,9 +743,9 @@ pub enum RegisterKind {
 pub struct UarRegister {
     /// The page, counted from the context's first.
     pub page: u32,
-    /// Which register of the page.
+    /// Number of the register in the page.
     pub register: u32,
-    /// Where it comes from.
+    /// Its origin.
     pub kind: RegisterKind,
     /// The queue pairs that ring there, in ascending order.
     pub queue_pairs: Vec<u32>,

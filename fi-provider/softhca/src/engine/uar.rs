@@ -1,4 +1,4 @@
-//! Doorbell pages and registers: who rings where.
+//! Doorbell pages and registers, and the queue pairs that ring them.
 //!
 //! Where the library manages them, the device gives out pages and learns of registers by looking. In the
 //! legacy regime it assigns registers to queue pairs as the mlx5 kernel driver does: register 0 has no
@@ -44,7 +44,7 @@ impl Default for Uars {
     }
 }
 
-/// Where a queue pair rings.
+/// Register that a queue pair rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A static register that the device assigned.
@@ -74,7 +74,7 @@ impl Uars {
         })
     }
 
-    /// Whether the library got any page.
+    /// Returns whether the library got any page.
     pub(super) fn has_pages(&self) -> bool {
         !self.pages.is_empty()
     }
@@ -105,7 +105,7 @@ impl Uars {
             .ok_or(Error::NotFound("doorbell page"))
     }
 
-    /// Whether BlueFlame copies may be written to a register.
+    /// Returns whether BlueFlame copies may be written to a register.
     pub(super) fn has_blueflame(&self, (page, register): Register) -> bool {
         match self.pages.get(&page) {
             Some(kind) => *kind == UarKind::BlueFlame,
@@ -113,7 +113,7 @@ impl Uars {
         }
     }
 
-    /// Pages of the static registers: the first ones.
+    /// Returns the number of pages of the static registers: the first ones.
     pub(super) fn static_pages(&self) -> u32 {
         self.assigned.len() as u32 / REGISTERS_PER_PAGE
     }
@@ -143,7 +143,7 @@ impl Uars {
         }
     }
 
-    /// A queue pair is gone.
+    /// Releases the register of a queue pair that is gone.
     pub(super) fn release(&mut self, place: Place) {
         if let Place::Assigned(register) = place
             && let Some(count) = self.assigned.get_mut(register as usize)
@@ -156,7 +156,8 @@ impl Uars {
         self.regime
     }
 
-    /// The registers that queue pairs ring, and the queue pairs of which it is not known.
+    /// Returns the registers that queue pairs ring, and the queue pairs whose register is not
+    /// known.
     pub(super) fn registers(
         &self,
         places: impl Iterator<Item = (u32, Place)>,
@@ -186,7 +187,7 @@ impl Uars {
         (registers.into_values().collect(), unseen)
     }
 
-    /// The account of a context whose queue pairs ring at `places`.
+    /// Returns the account of a context whose queue pairs ring at `places`.
     pub(super) fn account(&self, places: impl Iterator<Item = Place>) -> UarAccount {
         let mut registers: BTreeMap<Register, u32> = BTreeMap::new();
         let mut used = BTreeSet::new();
@@ -212,7 +213,7 @@ impl Uars {
 }
 
 impl Place {
-    /// The page.
+    /// Returns the page.
     pub(super) fn page(self) -> Option<u32> {
         match self {
             Self::Page(page, _) => Some(page),
@@ -220,7 +221,7 @@ impl Place {
         }
     }
 
-    /// The register, as far as it is known.
+    /// Returns the register, as far as it is known.
     pub(super) fn register(self) -> Option<Register> {
         match self {
             Self::Assigned(n) => Some((n / REGISTERS_PER_PAGE, n % REGISTERS_PER_PAGE)),
@@ -230,7 +231,7 @@ impl Place {
         }
     }
 
-    /// The number that CREATE_QP answers.
+    /// Returns the number that CREATE_QP answers.
     pub(super) fn bfreg_index(self) -> u32 {
         match self {
             Self::Assigned(n) => {
@@ -241,8 +242,8 @@ impl Place {
     }
 }
 
-/// The register for one more queue pair: a free one of low latency, else the medium one with the fewest,
-/// else the plain one.
+/// Returns the register for one more queue pair: a free one of low latency, else the medium one
+/// with the fewest, else the plain one.
 fn choose(assigned: &[u32], low_latency: u32) -> Option<usize> {
     let total = assigned.len() as u32;
     let medium = total.saturating_sub(low_latency.saturating_add(PLAIN));
@@ -257,7 +258,7 @@ fn choose(assigned: &[u32], low_latency: u32) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// 40 plain queue pairs: distinct registers, pages, largest sharing.
+    /// Checks 40 plain queue pairs: distinct registers, pages, largest sharing.
     #[test]
     fn the_legacy_assignment() {
         for (total, low_latency, expected) in [

@@ -28,7 +28,7 @@ pub(super) fn run(bytes: &[u8]) {
     }
 }
 
-/// Pieces are of the entry, and not more than it has room for.
+/// Checks that pieces are of the entry, and not more than it has room for.
 fn check(pieces: &[Piece<'_>], bytes: &[u8]) {
     assert!(pieces.len() <= bytes.len().div_ceil(4));
     let whole = bytes.as_ptr_range();

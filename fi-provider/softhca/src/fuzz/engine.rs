@@ -15,7 +15,7 @@ use fi_mlx5_defs::wqe::{CompactAddress, masked_modifier};
 /// The process of the bystander; those of the others are 1 and 2.
 const WITNESS: Pid = 9;
 
-/// The times of a device whose operations take some.
+/// The times of a device on which operations take time.
 const LATENCIES: Latencies = Latencies {
     pcie: 30_000,
     wire: 500_000,
@@ -167,7 +167,8 @@ impl Bench {
         self.memory.put(process, (at - BASE) as usize, bytes);
     }
 
-    /// Any bytes as an entry, with its number and its queue pair put right where the input wants it.
+    /// Posts any bytes as an entry, with its number and its queue pair put right where the input
+    /// wants it.
     fn post_raw(&mut self, input: &mut Input<'_>, party: usize, queue: usize) {
         let (fixed, length) = (input.byte(), input.byte());
         let mut bytes = input.bytes(length.into()).to_vec();
@@ -186,7 +187,7 @@ impl Bench {
         self.append(party, queue, &bytes);
     }
 
-    /// An entry as a program would write it, but for its numbers.
+    /// Posts an entry as a program would write it, but for its numbers.
     fn post(&mut self, input: &mut Input<'_>, party: usize, queue: usize) {
         let own = &self.parties[party];
         let far = &self.parties[[1 - party, party][queue & 1]];
@@ -288,7 +289,7 @@ impl Bench {
         self.put(party, SRQ_RECORD, &word);
     }
 
-    /// Up to three pieces of memory.
+    /// Makes a list of up to three pieces of memory.
     fn list(&self, input: &mut Input<'_>, party: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         for _ in 0..input.below(4) {
@@ -353,5 +354,5 @@ impl Bench {
     }
 }
 
-/// Whether a command is refused does not matter.
+/// Ignores whether a command is refused.
 fn ignore<T>(_: crate::engine::Result<T>) {}

@@ -9,7 +9,7 @@ impl<'a> Input<'a> {
         self.0.is_empty()
     }
 
-    /// The next bytes, fewer at the end.
+    /// Returns the next bytes, fewer at the end.
     pub(super) fn bytes(&mut self, count: usize) -> &'a [u8] {
         let (taken, left) = self.0.split_at(count.min(self.0.len()));
         self.0 = left;
@@ -39,12 +39,12 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(self.array())
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(super) fn below(&mut self, end: usize) -> usize {
         usize::from(self.byte()) % end
     }
 
-    /// A number that is small or a power of two more often than not.
+    /// Returns a number that is small or a power of two more often than not.
     pub(super) fn number(&mut self) -> u64 {
         match self.below(4) {
             0 => self.byte().into(),
@@ -54,7 +54,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// As [`Self::number`], of 32 bits.
+    /// Returns a number as [`Self::number`] does, of 32 bits.
     pub(super) fn number32(&mut self) -> u32 {
         self.number() as u32
     }

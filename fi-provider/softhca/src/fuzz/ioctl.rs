@@ -11,13 +11,14 @@ use crate::uverbs::{Device, Settings};
 const WITNESS: Pid = 9;
 const CLIENT: Pid = 1;
 
-/// Where ioctls are put, in bytes from the start: the header and its attributes, then inputs, then outputs.
+/// Offsets of an ioctl's parts, in bytes from the start: the header and its attributes, then
+/// inputs, then outputs.
 const INPUTS: usize = 0x400;
 const OUTPUTS: usize = 0x1000;
 /// The room for one ioctl.
 pub(super) const ROOM: usize = 0x2000;
 
-/// Runs the input as a sequence of ioctls and of what programs do besides.
+/// Runs the input as a sequence of ioctls and of other actions of programs.
 pub(super) fn run(bytes: &[u8]) {
     let mut input = Input(bytes);
     let setup = input.byte();
@@ -106,7 +107,8 @@ fn act(
     }
 }
 
-/// GET_CONTEXT as libmlx5 asks for it, with DEVX or without; it is going to lie at address `at`.
+/// Builds GET_CONTEXT as libmlx5 asks for it, with DEVX or without; it is going to lie at address
+/// `at`.
 pub(super) fn get_context(at: u64, devx: bool) -> Vec<u8> {
     let mut image = Image::new(at);
     let mut request = [0; 32];
@@ -160,7 +162,8 @@ const COMMANDS: [u64; 17] = [
     command::CREATE_XSRQ,
 ];
 
-/// An ioctl that the input describes, as it will lie at address `at`: [`ROOM`] bytes at most.
+/// Builds an ioctl that the input describes, as it will lie at address `at`: [`ROOM`] bytes at
+/// most.
 pub(super) fn build(input: &mut Input<'_>, at: u64) -> Vec<u8> {
     let mut image = Image::new(at);
     let choice = input.byte();
@@ -214,7 +217,7 @@ fn attribute(input: &mut Input<'_>, image: &mut Image) {
     }
 }
 
-/// Words of a structure: small numbers, sizes, addresses that are there.
+/// Fills the words of a structure: small numbers, sizes, addresses that are there.
 fn fields(input: &mut Input<'_>, bytes: &mut [u8], base: u64) {
     for word in bytes.chunks_mut(4) {
         let value = match input.byte() {

@@ -4,7 +4,7 @@ use crate::engine::{ContextId, Fault, Memory, Pid};
 use crate::uverbs::{Errno, Host};
 use std::collections::BTreeMap;
 
-/// Where the memory of each process starts.
+/// Address where the memory of each process starts.
 pub(super) const BASE: u64 = 0x10_0000;
 /// Its size, in bytes.
 pub(super) const SIZE: usize = 0x4000;
@@ -26,7 +26,7 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    /// One more process.
+    /// Adds one more process.
     pub(super) fn add(&mut self, process: Pid) {
         self.memory.insert(process, vec![0; SIZE]);
     }
@@ -40,7 +40,7 @@ impl Processes {
         }
     }
 
-    /// A step begins: what was asked before does not count any more.
+    /// Begins a step: earlier accesses do not count any more.
     pub(super) fn begin(&mut self) {
         (self.accesses, self.bytes) = (0, 0);
     }
@@ -82,7 +82,7 @@ impl Memory for Processes {
         offset: u32,
         buf: &mut [u8],
     ) -> Result<(), Fault> {
-        // The doorbell pages are whatever the first process has in its memory.
+        // The doorbell pages are the bytes that the first process has in its memory.
         let at = u64::from(page % 4) * 4096 + u64::from(offset);
         self.read(1, BASE + at, buf)
     }

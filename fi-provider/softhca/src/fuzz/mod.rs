@@ -32,7 +32,8 @@ mod tests {
     use proptest::prelude::*;
     use std::path::Path;
 
-    /// The inputs of a corpus: a file each where somebody has made them, and a line each, in hexadecimal digits, where a fuzzer has.
+    /// Returns the inputs of a corpus: a file each where somebody has made them, and a line each,
+    /// in hexadecimal digits, where a fuzzer has.
     fn inputs(corpus: &str) -> Vec<(String, Vec<u8>)> {
         let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus");
         let mut inputs: Vec<_> = std::fs::read_dir(corpora.join(corpus))
@@ -58,7 +59,7 @@ mod tests {
         inputs
     }
 
-    /// Inputs that do something, and that were found to reach something new.
+    /// Runs the inputs of the corpora, which were found to reach new code.
     #[test]
     fn the_corpora_hold() {
         for (name, corpus, run) in TARGETS {

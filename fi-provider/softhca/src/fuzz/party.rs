@@ -1,4 +1,5 @@
-//! The clients that do not behave: what they have in the beginning, and what they may ask for.
+//! The clients that do not behave: the objects that they have in the beginning, and the commands
+//! that they may give.
 
 use super::input::Input;
 use super::memory::{BASE, Processes, SIZE};
@@ -7,7 +8,8 @@ use crate::engine::{
     attr,
 };
 
-/// Where things are in the memory of a client; all of it is one registered region, its rings included.
+/// Addresses of a client's rings, records and data in its memory; all of it is one registered
+/// region, its rings included.
 pub(super) const CQ_RING: u64 = BASE;
 pub(super) const CQ_ENTRIES: u32 = 16;
 pub(super) const SRQ_RING: u64 = BASE + 0x400;
@@ -134,7 +136,7 @@ impl Party {
         self.queues[n].place = place;
     }
 
-    /// Through the states to the last one.
+    /// Takes a queue pair through the states to the last one.
     pub(super) fn bring_up(&self, engine: &mut Engine, queue: usize, peer: u32) {
         let attr = QpAttr {
             access: Access(0xf),
@@ -222,7 +224,7 @@ pub(super) fn queue_init(input: &mut Input<'_>, own: &Party) -> QpInit {
     }
 }
 
-/// An address: in the memory of the process, or anywhere.
+/// Returns an address: in the memory of the process, or anywhere.
 pub(super) fn place(input: &mut Input<'_>) -> u64 {
     match input.below(4) {
         0 => input.number(),

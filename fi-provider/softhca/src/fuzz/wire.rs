@@ -14,13 +14,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// Where the probe lies, behind the room for ioctls.
+/// Offset of the probe, behind the room for ioctls.
 const PROBE_AT: usize = ROOM;
 
 /// The processes, which are started once: the client and the bystander.
 static PROCESSES: Mutex<Option<[Idle; 2]>> = Mutex::new(None);
 
-/// Runs the input as what a client sends.
+/// Runs the input as the packets of a client.
 pub(super) fn run(bytes: &[u8]) {
     let mut processes = PROCESSES.lock().unwrap_or_else(PoisonError::into_inner);
     let [client, bystander] = processes.get_or_insert_with(|| [Idle::start(), Idle::start()]);

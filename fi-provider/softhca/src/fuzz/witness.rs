@@ -1,4 +1,4 @@
-//! A bystander on the device: what it has is not touched, and what it does works.
+//! A bystander on the device: its memory is not touched, and its operations work.
 
 use crate::engine::{
     Access, ContextId, CqInit, Engine, Memory, Path, Pid, QpAttr, QpInit, QpKind, QpState, QpUar,
@@ -9,7 +9,7 @@ use fi_mlx5_defs::cqe::{Cqe, is_ready};
 use fi_mlx5_defs::opcode::{CqeOpcode, Opcode};
 use fi_mlx5_defs::wqe::flags;
 
-/// Where things are in its memory: rings, records, completions, data.
+/// Offsets in its memory: rings, records, completions, data.
 const RINGS: [u64; 2] = [0, 0x100];
 const RECORDS: [u64; 2] = [0x200, 0x240];
 const CQ_RECORD: u64 = 0x280;
@@ -107,7 +107,8 @@ impl Witness {
             .expect("memory");
     }
 
-    /// Its memory is as it was, and a write of its own does what it should, and nothing else.
+    /// Checks that its memory is as it was, and that a write of its own changes its target and
+    /// nothing else.
     pub(super) fn check(&mut self, engine: &mut Engine, memory: &mut dyn Memory, now: &mut u64) {
         let mut found = vec![0; END];
         memory
@@ -153,7 +154,7 @@ impl Witness {
         }
     }
 
-    /// The next completion: there is one after a step.
+    /// Returns the next completion: there is one after a step.
     fn completed(&mut self, engine: &mut Engine, memory: &mut dyn Memory, now: &mut u64) -> Cqe {
         // Operations under way are waited for.
         while let Some(due) = engine.step(memory, *now).due.filter(|due| *due > *now) {

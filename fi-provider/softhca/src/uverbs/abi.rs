@@ -1,4 +1,4 @@
-//! The layouts of the kernel's uverbs commands, and of what mlx5 adds to them.
+//! The layouts of the kernel's uverbs commands, and of mlx5's additions to them.
 //!
 //! Source: the kernel's user-space interface, `include/uapi/rdma/` (`rdma_user_ioctl_cmds.h`,
 //! `ib_user_verbs.h`, `mlx5-abi.h`). All numbers are in the byte order of the machine unless a

@@ -5,7 +5,8 @@ use crate::engine::{RegisterKind, UarRegime, UarReport};
 use std::fmt::Write as _;
 
 impl Device {
-    /// A line for each context, and behind it one for each of its registers that is in use; docs/softhca.md tells of the words.
+    /// Writes a line for each context, and behind it one for each of its registers that is in use;
+    /// docs/softhca.md tells of the words.
     pub(crate) fn account(&self) -> String {
         let mut text = String::new();
         for context in self.engine.contexts() {

@@ -69,12 +69,13 @@ impl<'a> Call<'a> {
         Some((index, self.attributes[index]))
     }
 
-    /// True when the call has this attribute.
+    /// Returns true when the call has this attribute.
     pub(crate) fn has(&self, id: u16) -> bool {
         self.find(id).is_some()
     }
 
-    /// The bytes of an input: up to 8 stand in the attribute itself, more where it points to.
+    /// Returns the bytes of an input: up to 8 stand in the attribute itself, more where it points
+    /// to.
     pub(crate) fn input(&mut self, id: u16) -> Result<Vec<u8>, Errno> {
         let (_, attribute) = self.find(id).ok_or(Errno::INVALID)?;
         let length = usize::from(attribute.length);
@@ -86,14 +87,15 @@ impl<'a> Call<'a> {
         Ok(bytes)
     }
 
-    /// An input that is at least as long as `T`.
+    /// Returns an input that is at least as long as `T`.
     pub(crate) fn structure<T: Pod>(&mut self, id: u16) -> Result<T, Errno> {
         let bytes = self.input(id)?;
         let bytes = bytes.get(..size_of::<T>()).ok_or(Errno::NO_SPACE)?;
         Ok(bytemuck::pod_read_unaligned(bytes))
     }
 
-    /// An input of a program that may know a shorter or longer `T`: missing bytes count as zero, and what is more must be zero.
+    /// Returns an input of a program that may know a shorter or longer `T`: missing bytes count as
+    /// zero, and further bytes must be zero.
     pub(crate) fn versioned<T: Pod>(&mut self, id: u16) -> Result<T, Errno> {
         let given = if self.has(id) {
             self.input(id)?
@@ -109,7 +111,7 @@ impl<'a> Call<'a> {
         Ok(value)
     }
 
-    /// An input that is a number of up to 8 bytes.
+    /// Returns an input that is a number of up to 8 bytes.
     pub(crate) fn number(&self, id: u16) -> Result<u64, Errno> {
         let (_, attribute) = self.find(id).ok_or(Errno::INVALID)?;
         match attribute.length {
@@ -119,7 +121,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The handle in an attribute that names an object.
+    /// Returns the handle in an attribute that names an object.
     pub(crate) fn handle(&self, id: u16) -> Result<u32, Errno> {
         let (_, attribute) = self.find(id).ok_or(Errno::INVALID)?;
         u32::try_from(attribute.data).map_err(|_| Errno::INVALID)
@@ -144,7 +146,7 @@ impl<'a> Call<'a> {
         self.output(id, bytes_of(value))
     }
 
-    /// How much room the program has for an output; 0 without the attribute.
+    /// Returns the bytes of room that the program has for an output; 0 without the attribute.
     pub(crate) fn room(&self, id: u16) -> usize {
         self.find(id)
             .map_or(0, |(_, attribute)| usize::from(attribute.length))

@@ -127,7 +127,8 @@ impl Device {
         Ok(self.engine.uar_destroy(id, page)?)
     }
 
-    /// How many doorbell pages the process of a context may still get, if that is limited.
+    /// Returns the number of doorbell pages that the process of a context may still get, if that is
+    /// limited.
     fn pages_left(&mut self, id: ContextId) -> Result<Option<u32>, Errno> {
         let Some(limit) = self.settings.uar_pages else {
             return Ok(None);
@@ -139,7 +140,7 @@ impl Device {
         Ok(Some(limit.saturating_sub(used)))
     }
 
-    /// All contexts of the process that has this one.
+    /// Returns all contexts of the process that has this one.
     pub(super) fn contexts_of(&mut self, id: ContextId) -> Result<Vec<ContextId>, Errno> {
         let process = self.context(id)?.process;
         let all = self.contexts.iter();

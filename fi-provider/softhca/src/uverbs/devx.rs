@@ -1,9 +1,10 @@
-//! DEVX: what clients learn and do past verbs.
+//! DEVX: queries and commands of clients past verbs.
 //!
-//! The general command tells of capabilities, by which clients find the masked atomics. Beside it there is what UCX wants of a
-//! device before it believes that it speaks DEVX: memory that is named by a number, a file of events (on which none comes), and
-//! the queue pair's own commands (`devx_queue_pairs`). Objects are not modelled: creating one is refused, so nothing refers to the
-//! memory, and nothing subscribes to events.
+//! The general command tells of capabilities, by which clients find the masked atomics. Beside it
+//! there are the features that UCX wants of a device before it believes that it speaks DEVX: memory
+//! that is named by a number, a file of events (on which none comes), and the queue pair's own
+//! commands (`devx_queue_pairs`). Objects are not modelled: creating one is refused, so nothing
+//! refers to the memory, and nothing subscribes to events.
 //!
 //! Source: the NVIDIA "Ethernet Adapters Programming Manual", QUERY_HCA_CAP, or `mlx5_ifc.h` of rdma-core; all fields are big-endian. The
 //! numbers of attributes are those of the kernel's `mlx5_user_ioctl_cmds.h`.
@@ -42,11 +43,11 @@ const QUERY_LAG: u16 = 0x842;
 const GENERAL: u16 = 0;
 const ATOMIC: u16 = 3;
 
-/// Where the capabilities start in the answer, and how long they are, in bytes.
+/// Offset of the capabilities in the answer, and their length, in bytes.
 const CAPABILITIES: usize = 16;
 const LENGTH: usize = 4096;
 
-/// General capabilities: byte, and what is set in it.
+/// General capabilities: byte, and the bits that are set in it.
 const GENERAL_CAPABILITIES: [(usize, u8); 9] = [
     // 16 reads and atomics under way (log2), of a DC requester and responder and of a connected one.
     (0x25, 4),
@@ -105,7 +106,7 @@ impl Device {
         }
     }
 
-    /// Writes the capabilities of a kind; of what is not named here it is capable of nothing.
+    /// Writes the capabilities of a kind; those that are not named here are 0.
     fn tell(&self, kind: u16, capabilities: &mut [u8]) {
         match kind {
             GENERAL => {
@@ -174,7 +175,7 @@ impl Device {
     }
 }
 
-/// Two bytes of a command.
+/// Returns two bytes of a command.
 pub(super) fn word(command: &[u8], at: usize) -> Result<u16, Errno> {
     let bytes = command.get(at..at + 2).ok_or(Errno::INVALID)?;
     Ok(u16::from_be_bytes([bytes[0], bytes[1]]))

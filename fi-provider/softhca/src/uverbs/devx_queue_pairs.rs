@@ -20,13 +20,14 @@ const TO_ERROR: u16 = 0x507;
 const TO_RESET: u16 = 0x50a;
 const QUERY: u16 = 0x50b;
 
-/// Where the optional parameters' mask and the queue pair's context lie in a command and in the answer to a query, and the length of
-/// the context.
+/// Offsets of the optional parameters' mask and of the queue pair's context in a command and in the
+/// answer to a query, and the length of the context.
 const OPTIONAL: usize = 0x10;
 const CONTEXT: usize = 0x18;
 const CONTEXT_LENGTH: usize = 0xe8;
 
-/// Optional parameters: what peers may do. The rights' bits in the context, of [`RIGHTS`], go with them.
+/// Optional parameters: the rights of peers. The rights' bits in the context, of [`RIGHTS`], go
+/// with them.
 const OPTIONAL_RIGHTS: [(u16, u8, u32); 3] = [
     (1 << 1, 1 << 7, Access::REMOTE_READ),
     (1 << 3, 1 << 6, Access::REMOTE_WRITE),
@@ -76,10 +77,10 @@ impl Device {
     }
 }
 
-/// The handle that a call names, and its command, which must name the same queue pair.
+/// Returns the handle that a call names, and its command, which must name the same queue pair.
 fn queue_pair(call: &mut Call<'_>) -> Result<(u32, Vec<u8>), Errno> {
     let (handle, command) = (call.handle(HANDLE)?, call.input(COMMAND_IN)?);
-    // Handle and number are the same for what these commands are for.
+    // Handle and number are the same for the queue pairs that these commands are for.
     if number(&command, 0x9)? != handle {
         return Err(Errno::INVALID);
     }
@@ -155,7 +156,7 @@ fn change(command: &[u8], current: &QpAttr, kind: QpKind) -> Result<(QpAttr, u32
     Ok((attr, states | mask | rights))
 }
 
-/// The rights after those named by `optional` were taken from the context.
+/// Returns the rights after those named by `optional` were taken from the context.
 fn access(current: Access, context: u8, optional: u16) -> Access {
     OPTIONAL_RIGHTS
         .into_iter()
@@ -181,7 +182,7 @@ fn path(context: &[u8]) -> Result<Path, Errno> {
     })
 }
 
-/// The answer to QUERY_QP: state, peer and path.
+/// Returns the answer to QUERY_QP: state, peer and path.
 fn answer(known: &QpAttr) -> Vec<u8> {
     let mut answer = vec![0; CONTEXT + CONTEXT_LENGTH];
     let context = &mut answer[CONTEXT..];
@@ -203,7 +204,7 @@ fn answer(known: &QpAttr) -> Vec<u8> {
     answer
 }
 
-/// Three bytes of a command or a context.
+/// Returns the number in three bytes of a command or a context.
 fn number(bytes: &[u8], at: usize) -> Result<u32, Errno> {
     let bytes = bytes.get(at..at + 3).ok_or(Errno::INVALID)?;
     Ok(u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]))

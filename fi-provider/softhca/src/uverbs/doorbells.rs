@@ -4,8 +4,8 @@ use super::contexts::{FIRST_UAR_PAGE, PAGE};
 use super::{Device, Errno, Host};
 use crate::engine::{ContextId, Pid, Violation};
 
-/// Fixed pages of the command file: bits 8 to 15 of the page's number say what it is (`MLX5_IB_MMAP_CMD_SHIFT` of the kernel), the
-/// others are an index.
+/// Fixed pages of the command file: bits 8 to 15 of the page's number tell its kind
+/// (`MLX5_IB_MMAP_CMD_SHIFT` of the kernel), the others are an index.
 const COMMAND_SHIFT: u64 = 8;
 /// A static doorbell page, as it comes, write-combining and non-cached.
 const STATIC: [u64; 3] = [0, 2, 3];
@@ -17,13 +17,13 @@ const DYNAMIC: u64 = 6;
 pub(crate) struct Store<'a> {
     pub(crate) process: Pid,
     pub(crate) thread: u32,
-    /// Where in the command file.
+    /// Offset in the command file.
     pub(crate) at: u64,
     pub(crate) bytes: &'a [u8],
 }
 
 impl Device {
-    /// Takes a store, at a monotonic time in ns; what it rings is executed later.
+    /// Takes a store, at a monotonic time in ns; the entries that it rings are executed later.
     pub(crate) fn store(
         &mut self,
         host: &mut dyn Host,
@@ -46,13 +46,13 @@ impl Device {
             .store(host, id, store.thread, page, offset, store.bytes))
     }
 
-    /// Executes what was rung up to now without holding it.
+    /// Executes the entries that were rung up to now without holding them.
     pub(crate) fn release(&mut self, now: u64) {
         self.engine.set_time(now);
         self.engine.release();
     }
 
-    /// The doorbell page that a page of the command file is.
+    /// Returns the doorbell page that a page of the command file is.
     fn page_at(&self, id: ContextId, page: u64) -> Option<u32> {
         if let Some(object) = page.checked_sub(FIRST_UAR_PAGE) {
             return u32::try_from(object).ok();

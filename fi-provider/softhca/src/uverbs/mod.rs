@@ -71,13 +71,14 @@ pub(crate) trait Host: Memory {
     /// Makes a queue of events for a context; its reading end is going to be handed out.
     fn create_queue(&mut self, context: ContextId) -> Result<u64, Errno>;
 
-    /// The queue whose reading end the process has as descriptor `fd`.
+    /// Returns the queue whose reading end the process has as descriptor `fd`.
     fn find_queue(&mut self, process: Pid, fd: i32) -> Option<u64>;
 
     /// Puts an event into a queue; false when it has no room for one more.
     fn deliver(&mut self, queue: u64, event: &[u8]) -> bool;
 
-    /// The bytes that a process may lock; `None`: as many as it likes, or nobody knows.
+    /// Returns the bytes that a process may lock; `None`: without a limit, or the limit is not
+    /// known.
     fn may_lock(&mut self, _process: Pid) -> Option<u64> {
         None
     }
@@ -137,7 +138,8 @@ struct Context {
 /// Features and limits that the device reports, where clients behave differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// The kernel assigns doorbell registers to queue pairs, as old ones do, whatever the library can.
+    /// The kernel assigns doorbell registers to queue pairs, as old kernels do, even if the library
+    /// can manage them.
     pub(crate) legacy_uars: bool,
     /// Contexts may speak DEVX.
     pub(crate) devx: bool,
@@ -170,13 +172,13 @@ impl Device {
         }
     }
 
-    /// The engine, for those who look behind the commands.
+    /// Returns the engine, for callers that look behind the commands.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn engine(&mut self) -> &mut Engine {
         &mut self.engine
     }
 
-    /// A process opens the device.
+    /// Opens the device for a process.
     pub(crate) fn open(&mut self, process: Pid) -> ContextId {
         let id = self.engine.open_context(process);
         let context = Context {
@@ -193,20 +195,21 @@ impl Device {
         id
     }
 
-    /// An open file is closed, or its process ended: all its objects go.
+    /// Closes a context with all its objects, when its file is closed, or its process has ended.
     pub(crate) fn close(&mut self, id: ContextId) {
         if self.contexts.remove(&id).is_some() {
             self.engine.close_context(id);
         }
     }
 
-    /// True when some context may have queues to look at.
+    /// Returns true when some context may have queues to look at.
     pub(crate) fn has_queue_pairs(&self) -> bool {
         let mut contexts = self.contexts.values();
         contexts.any(|context| !context.queue_pairs.is_empty())
     }
 
-    /// The pages of a process from `start` to `end` are going to be others (strict mode).
+    /// Notes that the pages of a process from `start` to `end` are going to be others (strict
+    /// mode).
     pub(crate) fn unmapped(&mut self, process: Pid, start: u64, end: u64) {
         self.engine.unmapped(process, start, end);
     }
@@ -241,7 +244,7 @@ impl Device {
         progress
     }
 
-    /// The PCIe transactions that are noted when the run ends.
+    /// Returns the PCIe transactions that are noted when the run ends.
     pub(crate) fn last_transactions(&mut self) -> Vec<engine::Transaction> {
         self.engine.last_transactions()
     }
@@ -271,7 +274,7 @@ impl Device {
                 errno,
                 what: call.to_string(),
                 expected: match errno {
-                    // There is an older command for what is not the driver's own.
+                    // There is an older command for requests that are not the driver's own.
                     Errno::PROTOCOL => call.object < object::MLX5_DEVX,
                     // The probe before GET_CONTEXT, and its requests for DEVX.
                     Errno::NO_SPACE | Errno::NOT_PERMITTED => !ready,
@@ -353,7 +356,8 @@ impl Context {
         }
     }
 
-    /// How many events of an object the program has read: (completion events, asynchronous events). The others are taken back.
+    /// Returns the numbers of events of an object that the program has read: (completion events,
+    /// asynchronous events). The others are taken back.
     fn reported(&self, host: &mut dyn Host, events: &Events) -> (u32, u32) {
         let unread = events
             .channel

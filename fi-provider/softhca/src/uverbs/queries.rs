@@ -31,7 +31,8 @@ const DEVICE_CAPABILITIES: u32 = 1 << 10 | 1 << 11 | 1 << 12;
 const PORT_CAPABILITIES: u32 = 1 << 11 | 1 << 14;
 
 impl Device {
-    /// The device's attributes; limits that the engine does not have are those of a ConnectX-6.
+    /// Returns the device's attributes; limits that the engine does not have are those of a
+    /// ConnectX-6.
     pub(super) fn query_device(
         &mut self,
         call: &mut Call<'_>,
@@ -135,7 +136,7 @@ impl Device {
     }
 }
 
-/// The only GID: the default subnet's prefix and the device's GUID.
+/// Returns the only GID: the default subnet's prefix and the device's GUID.
 fn gid_entry() -> GidEntry {
     GidEntry {
         gid: identity::gid(),

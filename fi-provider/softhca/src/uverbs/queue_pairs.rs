@@ -73,7 +73,7 @@ impl Device {
         call.answer(DRIVER_OUT, &created.bfreg_index)
     }
 
-    /// How many queue pairs the process of a context has.
+    /// Returns the number of queue pairs that the process of a context has.
     fn queue_pairs_of(&mut self, id: ContextId) -> Result<usize, Errno> {
         let own = self.contexts_of(id)?;
         let counts = own.iter().filter_map(|id| self.contexts.get(id));
@@ -168,7 +168,7 @@ impl Device {
     }
 }
 
-/// The request in its extended form, from whichever form was sent.
+/// Returns the request in its extended form, from the form that was sent.
 fn request(call: &mut Call<'_>, extended: bool) -> Result<CreateQp, Errno> {
     const OLD: usize = 48;
     if extended {

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 const PROCESS: Pid = 7;
 const BASE: u64 = 0x10_0000;
 const SIZE: usize = 0x1_0000;
-/// Where the ioctl itself is put, and where its outputs are.
+/// Addresses of the ioctl itself, and of its outputs.
 const HEADER: u64 = BASE;
 const OUTPUTS: u64 = BASE + 0x4000;
 
@@ -416,7 +416,7 @@ fn the_event_files_are_handed_out() {
     assert_eq!((descriptor.at, descriptor.size), (OUTPUTS, 4));
 }
 
-/// Bytes that look like an ioctl often enough to get past the header.
+/// Makes bytes that look like an ioctl often enough to get past the header.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let attribute = (
         prop_oneof![0_u16..5, 0x1000_u16..0x1005, any::<u16>()],
@@ -489,7 +489,7 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// Any bytes end in an answer or an errno.
+    /// Checks that any bytes end in an answer or an errno.
     #[test]
     fn hostile_ioctls_never_panic(calls in proptest::collection::vec(hostile(), 1..6)) {
         let mut bench = Bench::with(Settings { devx: true, masked_atomics: true, ..Settings::default() });

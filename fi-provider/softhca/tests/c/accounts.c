@@ -1,13 +1,14 @@
 /*
- * Where queue pairs ring: accounts SOFTHCA PLAIN DOMAINS makes PLAIN queue pairs, then DOMAINS ones with a thread domain each. Every
- * one writes to itself once, so that the device sees where it rings. Prints for each of the two groups:
+ * Registers that queue pairs ring: accounts SOFTHCA PLAIN DOMAINS makes PLAIN queue pairs, then
+ * DOMAINS ones with a thread domain each. Every one writes to itself once, so that the device sees
+ * where it rings. Prints for each of the two groups:
  *   group NAME
  *   pair NUMBER ADDRESS                    the register as the library has it, one line a queue pair
- *   (what `SOFTHCA account` prints)
+ *   (the output of `SOFTHCA account`)
  */
 #include "side.h"
 
-/* The register of a queue pair; its two halves count as one. */
+/* Returns the register of a queue pair; its two halves count as one. */
 static uintptr_t register_of(struct ibv_qp *qp)
 {
     struct mlx5dv_qp dv = { 0 };
@@ -28,7 +29,9 @@ static void ring(struct side *s, struct ibv_qp *qp, int word)
     CHECK(!ibv_post_send(qp, &wr, &bad));
 }
 
-/* Those that rang last have written, and the device has seen where they rang. */
+/*
+ * Checks that the queue pairs that rang last have written, and lets the device see where they rang.
+ */
 static void rung(struct side *s, struct ibv_qp **pairs, int first, int end)
 {
     for (int n = first; n < end; n++)

@@ -58,7 +58,7 @@ static void close_link(struct link *l)
     close_side(&l->b);
 }
 
-/* Starts a request; what is set up next is the operation, then comes `aim`, then the data. */
+/* Starts a request; the operation is set up next, then comes `aim`, then the data. */
 static struct ibv_qp_ex *start(struct link *l, uint64_t id, unsigned flags)
 {
     ibv_wr_start(l->qx);
@@ -98,7 +98,7 @@ static struct ibv_wc received(struct link *l, enum ibv_wc_opcode opcode, uint64_
     return wc;
 }
 
-/* A receive of two pieces. */
+/* Posts a receive of two pieces. */
 static void receive(struct link *l, uint64_t id, size_t first, uint32_t first_length, size_t second, uint32_t second_length)
 {
     struct ibv_sge pieces[2] = {
@@ -122,7 +122,7 @@ static void fill(char *memory, size_t length)
         memory[n] = any();
 }
 
-/* Nothing but [at, at + length) was written since `before` was copied. */
+/* Checks that nothing but [at, at + length) was written since `before` was copied. */
 static void only(const char *memory, const char *before, size_t at, size_t length)
 {
     CHECK(!memcmp(memory, before, at) && !memcmp(memory + at + length, before + at + length, SIZE - at - length));
@@ -132,7 +132,10 @@ static const uint32_t LENGTHS[] = { 1, 2, 3, 4, 7, 8, 9, 63, 64, 65, 4095, 4096,
 enum { LENGTH_COUNT = sizeof LENGTHS / sizeof *LENGTHS };
 static char before[SIZE];
 
-/* Messages of all lengths into receives of two pieces, with and without immediate data; and one that comes before its receive. */
+/*
+ * Sends messages of all lengths into receives of two pieces, with and without immediate data; and
+ * one that comes before its receive.
+ */
 static void messages(struct link *l, int immediate)
 {
     for (int n = 0; n < LENGTH_COUNT; n++) {
@@ -173,7 +176,10 @@ static void send_immediate(struct link *l)
     messages(l, 1);
 }
 
-/* Writes of all lengths to odd places. With immediate data a receive is used up, and what it names is not written. */
+/*
+ * Does writes of all lengths to odd places. With immediate data a receive is used up, and the
+ * memory that it names is not written.
+ */
 static void writes(struct link *l, int immediate)
 {
     for (int n = 0; n < LENGTH_COUNT; n++) {
@@ -208,7 +214,7 @@ static void write_immediate(struct link *l)
     writes(l, 1);
 }
 
-/* Reads of all lengths into three pieces. */
+/* Does reads of all lengths into three pieces. */
 static void reads(struct link *l)
 {
     for (int n = 0; n < LENGTH_COUNT; n++) {
@@ -238,7 +244,7 @@ static void reads(struct link *l)
     }
 }
 
-/* Plain atomics, against a model. */
+/* Checks plain atomics against a model. */
 static void atomics(struct link *l, int adds)
 {
     uint64_t *result = (uint64_t *)l->a.memory + 7, *word = (uint64_t *)l->b.memory + 9;
@@ -305,7 +311,7 @@ static uint64_t model_swap(uint64_t old, uint64_t swap, uint64_t compare, uint64
     return (old ^ compare) & compare_mask ? old : (old & ~swap_mask) | (swap & swap_mask);
 }
 
-/* Bit by bit: a carry does not leave a field. */
+/* Adds bit by bit: a carry does not leave a field. */
 static uint64_t model_add(uint64_t old, uint64_t add, uint64_t boundary)
 {
     uint64_t sum = 0, carry = 0;
@@ -317,7 +323,7 @@ static uint64_t model_add(uint64_t old, uint64_t add, uint64_t boundary)
     return sum;
 }
 
-/* A number as the device reads it; those of 4 bytes one after the other. */
+/* Appends a number as the device reads it; those of 4 bytes one after the other. */
 static void put(uint8_t **at, uint64_t value, int size)
 {
     uint64_t eight = htobe64(value);
@@ -393,7 +399,10 @@ static void masked_add_8(struct link *l)
     masked(l, 8, 1);
 }
 
-/* Nothing is done, in order: a write before a NOP has arrived when the NOP completes, and only what asks for it completes. */
+/*
+ * Checks that NOPs are done in order: a write before a NOP has arrived when the NOP completes, and
+ * only an entry that asks for a completion has one.
+ */
 static void nop(struct link *l)
 {
     fill(l->b.memory, SIZE);
@@ -413,7 +422,7 @@ static void nop(struct link *l)
     }
 }
 
-/* Data in the entry itself, of every length, out of memory that is not registered. */
+/* Sends data in the entry itself, of every length, out of memory that is not registered. */
 static void inlined(struct link *l)
 {
     static char own[INLINE];
@@ -434,7 +443,7 @@ static void inlined(struct link *l)
     }
 }
 
-/* One to four pieces, written and sent. */
+/* Writes and sends one to four pieces. */
 static void gather(struct link *l)
 {
     for (int n = 0; n < 40; n++) {
@@ -475,7 +484,10 @@ static void write_word(struct link *l, uint64_t id, unsigned flags, size_t at, u
     CHECK(!ibv_wr_complete(qx));
 }
 
-/* Of eight requests the last asks for a completion, and there is one, of all that came before, too. */
+/*
+ * Checks that there is one completion where the last of eight requests asks for it, and that it
+ * tells of the earlier ones, too.
+ */
 static void unsignalled(struct link *l)
 {
     for (uint64_t round = 1; round <= 100; round++) {
@@ -491,7 +503,7 @@ static void unsignalled(struct link *l)
     }
 }
 
-/* A fenced write of what the read and the atomic before it bring. */
+/* Does a fenced write of the values that the read and the atomic before it bring. */
 static void fence(struct link *l)
 {
     uint64_t *a = (uint64_t *)l->a.memory, *b = (uint64_t *)l->b.memory;
@@ -517,7 +529,10 @@ static void fence(struct link *l)
     }
 }
 
-/* Entries of one to four blocks until the index of 16 bits has started again: rings of a few hundred blocks wrap all the time. */
+/*
+ * Posts entries of one to four blocks until the index of 16 bits has started again: rings of a few
+ * hundred blocks wrap all the time.
+ */
 static void wrap(struct link *l)
 {
     struct mlx5dv_qp dv = { 0 };

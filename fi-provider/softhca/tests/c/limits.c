@@ -14,7 +14,7 @@ struct made {
     struct ibv_qp *qp;
 };
 
-/* Undoes what was made of one. */
+/* Destroys the objects that were made of one. */
 static void take_back(struct made *m)
 {
     int error = errno;

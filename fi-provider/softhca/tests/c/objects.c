@@ -2,7 +2,7 @@
 #include "side.h"
 #include <errno.h>
 
-/* Two connected queue pairs of two contexts, with names for what is used most. */
+/* Two connected queue pairs of two contexts, with names for the parts that are used most. */
 struct two {
     struct side a, b;
     struct address to;
@@ -27,7 +27,7 @@ static enum ibv_wc_status outcome(struct side *s)
     return completion(s->cq).status;
 }
 
-/* A request whose local memory is named by any key. */
+/* Posts a request for local memory under any key. */
 static enum ibv_wc_status with_key(struct side *s, struct ibv_qp *qp, enum ibv_wr_opcode opcode, uint64_t local, uint32_t length, uint32_t lkey,
                                    uint64_t remote, uint32_t rkey)
 {
@@ -45,7 +45,9 @@ static enum ibv_wc_status with_key(struct side *s, struct ibv_qp *qp, enum ibv_w
     return outcome(s);
 }
 
-/* Contexts know nothing of each other's keys, and one goes on when another is closed. */
+/*
+ * Checks that contexts know nothing of each other's keys, and one goes on when another is closed.
+ */
 static void contexts(void)
 {
     struct two t = two();
@@ -54,7 +56,7 @@ static void contexts(void)
     CHECK(!strcmp(t.b.memory, "first"));
     CHECK(with_key(&t.a, t.a.qp, IBV_WR_RDMA_WRITE, (uintptr_t)t.b.memory, 6, t.b.mr->lkey, t.to.base, t.to.rkey) == IBV_WC_LOC_PROT_ERR);
     close_two(&t);
-    /* The same with a third one that comes and goes. */
+    /* Checks the same with a third one that comes and goes. */
     t = two();
     struct side third = open_side(new_memory());
     close_side(&third);
@@ -67,7 +69,10 @@ static void contexts(void)
     close_side(&t.a);
 }
 
-/* Memory of one protection domain is not for the queue pairs of another, and a domain in use stays. */
+/*
+ * Checks that memory of one protection domain is not for the queue pairs of another, and that a
+ * domain in use stays.
+ */
 static void domains(void)
 {
     for (int remote = 0; remote < 2; remote++) {
@@ -102,7 +107,10 @@ static const struct {
     { IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_WRITE }, { IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_READ }, { IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_ATOMIC },
 };
 
-/* A remote operation on the 8 bytes of value 7 that `rkey` names at the base; from the value 5. It is done, or nothing is. */
+/*
+ * Does a remote operation on the 8 bytes of value 7 that `rkey` names at the base; from the value
+ * 5. Checks that it is done, or nothing is.
+ */
 static enum ibv_wc_status operation(struct two *t, int n, uint64_t at, uint32_t rkey)
 {
     uint64_t *local = (uint64_t *)t->a.memory, *word = (uint64_t *)(uintptr_t)at;
@@ -115,7 +123,7 @@ static enum ibv_wc_status operation(struct two *t, int n, uint64_t at, uint32_t 
     return status;
 }
 
-/* Every set of rights of a region, and of a queue pair, against every operation. */
+/* Tries every set of rights of a region, and of a queue pair, with every operation. */
 static void rights(void)
 {
     static const int sets[] = { 0, IBV_ACCESS_REMOTE_WRITE, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_ATOMIC, ALL };
@@ -127,14 +135,17 @@ static void rights(void)
             CHECK(mr && operation(&t, n, t.to.base + 512, mr->rkey) == (allowed ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR));
             CHECK(!ibv_dereg_mr(mr));
             close_two(&t);
-            /* The region allows everything, the queue pair what the set says. */
+            /* The region allows everything, the queue pair the rights of the set. */
             t = two();
             struct ibv_qp_attr attr = { .qp_access_flags = sets[set] & ~IBV_ACCESS_LOCAL_WRITE };
             CHECK(!ibv_modify_qp(t.b.qp, &attr, IBV_QP_ACCESS_FLAGS));
             CHECK(operation(&t, n, t.to.base, t.to.rkey) == (allowed ? IBV_WC_SUCCESS : IBV_WC_REM_INV_REQ_ERR));
             close_two(&t);
         }
-    /* The local right to write is needed for what is read or received, and not for what is written or sent. */
+    /*
+     * The local right to write is needed for the target of a read or a receive, and not for the
+     * source of a write or a send.
+     */
     for (int received = 0; received < 2; received++) {
         struct two t = two();
         struct ibv_mr *from = ibv_reg_mr(t.a.pd, t.a.memory, SIZE, 0), *into = ibv_reg_mr(t.b.pd, t.b.memory, SIZE, 0);
@@ -160,7 +171,10 @@ static void rights(void)
     }
 }
 
-/* A region is reached from its first byte to its last, from both sides, and not after it is gone. */
+/*
+ * Checks that a region is reached from its first byte to its last, from both sides, and not after
+ * it is gone.
+ */
 static void bounds(void)
 {
     enum { START = 1024, LENGTH = 256 };
@@ -213,7 +227,7 @@ static void write_to_self(struct side *s, struct ibv_qp *qp, uint64_t id, uint64
     CHECK(!ibv_post_send(qp, &wr, &bad));
 }
 
-/* A queue pair that is connected to itself, completing into these queues. */
+/* Makes a queue pair that is connected to itself, completing into these queues. */
 static struct ibv_qp *to_self(struct side *s, struct ibv_cq *sends, struct ibv_cq *receives)
 {
     struct ibv_qp_init_attr init = {
@@ -228,7 +242,10 @@ static struct ibv_qp *to_self(struct side *s, struct ibv_cq *sends, struct ibv_c
     return qp;
 }
 
-/* Completions of two queue pairs in one queue, of one in two queues, each in order; a queue round and round; and one that overflows. */
+/*
+ * Checks completions of two queue pairs in one queue, of one in two queues, each in order; a queue
+ * round and round; and one that overflows.
+ */
 static void queues(void)
 {
     struct side s = open_side(new_memory());
@@ -267,7 +284,10 @@ static void queues(void)
     close_side(&s);
 }
 
-/* Queue pairs and completion queues of thread domains do their work, side by side; domains in use stay. */
+/*
+ * Checks that queue pairs and completion queues of thread domains do their work, side by side, and
+ * that domains in use stay.
+ */
 static void thread_domains(void)
 {
     enum { COUNT = 5 };
@@ -315,7 +335,10 @@ static void thread_domains(void)
     close_side(&s);
 }
 
-/* Prints what DEVX tells: general bits of DC and atomics; operations, sizes of queue pairs and of DC, the byte order of 8 bytes. */
+/*
+ * Prints the capabilities that DEVX tells: general bits of DC and atomics; operations, sizes of
+ * queue pairs and of DC, the byte order of 8 bytes.
+ */
 static void capabilities(void)
 {
     struct ibv_device **list = ibv_get_device_list(NULL);
@@ -328,7 +351,7 @@ static void capabilities(void)
     } else {
         static uint8_t out[2][16 + 4096];
         for (int n = 0; n < 2; n++) {
-            uint8_t in[16] = { 1, 0, 0, 0, 0, 0, 0, n ? 7 : 1 }; /* QUERY_HCA_CAP, what there is now */
+            uint8_t in[16] = { 1, 0, 0, 0, 0, 0, 0, n ? 7 : 1 }; /* QUERY_HCA_CAP, current */
             CHECK(!mlx5dv_devx_general_cmd(context, in, sizeof in, out[n], sizeof out[n]) && !out[n][0]);
         }
         uint8_t *general = out[0] + 16, *atomic = out[1] + 16;

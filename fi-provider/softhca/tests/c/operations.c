@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define SIZE 8192
-#define FAR 4096 /* where what is called remote lies in the buffer */
+#define FAR 4096 /* offset in the buffer of the memory that is called remote */
 #define DC_KEY 0x1122334455667788ull
 
 #define CHECK(condition)                                                                                               \
@@ -358,7 +358,7 @@ static void dynamic(void)
 	CHECK(!ibv_destroy_srq(srq));
 }
 
-/* A wrong key: the entry fails, what follows is flushed, and so are receives. */
+/* Checks a wrong key: the entry fails, later entries are flushed, and so are receives. */
 static void errors(struct ibv_qp *qp, struct ibv_qp *peer)
 {
 	post_receive(qp, 0, 8);

@@ -113,7 +113,7 @@ static inline void connect_to(struct ibv_qp *qp, struct address peer)
     CHECK(!ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
-/* The next completion, waited for at most 20 s. */
+/* Returns the next completion, waited for at most 20 s. */
 static inline struct ibv_wc completion(struct ibv_cq *cq)
 {
     struct ibv_wc wc;
@@ -148,7 +148,7 @@ static inline char *new_memory(void)
     return memory;
 }
 
-/* Two queue pairs of one process, connected. */
+/* Makes two connected queue pairs of one process. */
 static inline void pair(struct side *a, struct side *b)
 {
     *a = open_side(new_memory());
@@ -159,7 +159,7 @@ static inline void pair(struct side *a, struct side *b)
     connect_to(b->qp, address_of(a));
 }
 
-/* Makes an initiator ready to send; it goes to whatever target each request names. */
+/* Makes an initiator ready to send; it goes to the target that each request names. */
 static inline void ready(struct ibv_qp *dci)
 {
     struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
@@ -170,7 +170,7 @@ static inline void ready(struct ibv_qp *dci)
     CHECK(!ibv_modify_qp(dci, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
-/* A target that receives into the shared queue. */
+/* Makes a target that receives into the shared queue. */
 static inline struct ibv_qp *target(struct side *s, struct ibv_srq *srq)
 {
     struct ibv_qp_init_attr_ex init = { .qp_type = IBV_QPT_DRIVER, .send_cq = s->cq, .recv_cq = s->cq, .srq = srq, .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = s->pd };

@@ -1,6 +1,7 @@
 /*
- * Instructions that store, each made once to plain memory, by the processor, and once to a doorbell register, where strict mode does what they
- * do: both must hold the same bytes, and the general registers the same values. Prints how many forms this processor has.
+ * Instructions that store, each made once to plain memory, by the processor, and once to a doorbell
+ * register, where strict mode stores in their place: both must hold the same bytes, and the general
+ * registers the same values. Prints how many forms this processor has.
  */
 #include <infiniband/mlx5dv.h>
 #include <stdint.h>
@@ -21,7 +22,10 @@ static const char pattern[256] __attribute__((aligned(64))) = {
     ALL(1), ALL(65), ALL(-127), ALL(-63)
 };
 
-/* NAME(what the processor must have, instructions): RDI is the target, RSI a pattern, RCX 2. */
+/*
+ * NAME(features that the processor must have, instructions): RDI is the target, RSI a pattern, RCX
+ * 2.
+ */
 #define FORMS(F)                                                                                                        \
     F(mov8, "", "mov (%%rsi), %%rax; mov %%al, (%%rdi); mov %%ah, 9(%%rdi); mov (%%rsi), %%r9; mov %%r9b, 17(%%rdi)")    \
     F(mov8rex, "", "mov %%rsi, %%rbx; mov (%%rsi), %%rsi; mov %%sil, (%%rdi); mov %%rbx, %%rsi")                          \

@@ -1,6 +1,7 @@
 /*
- * A program with a data path of its own, for strict mode, one case per run: strict NAME. Some cases do all that hardware needs and check that
- * they are served; the others leave something out, and end with status 0 whatever becomes of it: that they are found out is the device's part.
+ * A program with a data path of its own, for strict mode, one case per run: strict NAME. Some cases
+ * do all that hardware needs and check that they are served; the others leave something out, and
+ * end with status 0 in any case: the device has to find them out.
  */
 #define _GNU_SOURCE
 #include <endian.h>
@@ -105,7 +106,7 @@ static void close_device(void)
     CHECK(!ibv_dereg_mr(mr) && !ibv_dealloc_pd(pd) && !ibv_close_device(context));
 }
 
-/* True when a completion comes within so many ms. */
+/* Returns true when a completion comes within so many ms. */
 static int completes(struct lane *l, int ms)
 {
     struct ibv_wc wc;
@@ -130,7 +131,7 @@ static uint64_t *entry(struct lane *l)
     return (uint64_t *)((char *)l->dv.sq.buf + l->index % l->dv.sq.wqe_cnt * 64);
 }
 
-/* The control segment: of so many units of 16 bytes. */
+/* Writes the control segment: of so many units of 16 bytes. */
 static void control(struct lane *l, int opcode, unsigned units)
 {
     uint32_t *at = (uint32_t *)entry(l);
@@ -140,7 +141,7 @@ static void control(struct lane *l, int opcode, unsigned units)
     at[3] = 0;
 }
 
-/* A write of 28 bytes inline to `memory`: one block, filled. */
+/* Puts a write of 28 bytes inline to `memory` into the ring: one block, filled. */
 static void write_inline(struct lane *l, const char *text)
 {
     uint32_t *at = (uint32_t *)entry(l);
@@ -191,7 +192,7 @@ static void works(struct lane *l)
         good(l, n % 3 ? "a text" : "another text", n % 2 ? 1 : 8);
 }
 
-/* Doorbells and copies by all means, more of them than the ring has entries. */
+/* Rings by doorbells and copies of all kinds, more often than the ring has entries. */
 static void plain(struct lane *l)
 {
     works(l);
@@ -212,7 +213,7 @@ static void plain(struct lane *l)
     }
 }
 
-/* (a) The record alone: nothing is done. */
+/* (a) Writes the record alone: nothing is done. */
 static void never(struct lane *l)
 {
     write_inline(l, "unheard");
@@ -220,14 +221,14 @@ static void never(struct lane *l)
     CHECK(!completes(l, 300) && !memory[0]);
 }
 
-/* As it is, but the process does not close anything. */
+/* Does as `never`, and the process closes nothing. */
 static void abandoned(struct lane *l)
 {
     never(l);
     _exit(0);
 }
 
-/* (b) The register before the record. */
+/* (b) Writes the register before the record. */
 static void early(struct lane *l)
 {
     write_inline(l, "early");
@@ -237,7 +238,7 @@ static void early(struct lane *l)
     completes(l, 300);
 }
 
-/* (c) The register before the entry's last bytes, and before its first ones. */
+/* (c) Writes the register before the entry's last bytes, and before its first ones. */
 static void incomplete(struct lane *l)
 {
     write_inline(l, "this was before");
@@ -256,7 +257,7 @@ static void unwritten(struct lane *l)
     completes(l, 300);
 }
 
-/* (d) A BlueFlame copy with one byte that the entry does not have. */
+/* (d) Writes a BlueFlame copy with one byte that the entry does not have. */
 static void different(struct lane *l)
 {
     works(l);
@@ -268,7 +269,7 @@ static void different(struct lane *l)
     completes(l, 300);
 }
 
-/* ... and one that ends too early. */
+/* Writes a BlueFlame copy that ends too early. */
 static void shortened(struct lane *l)
 {
     write_inline(l, "a part");
@@ -278,7 +279,7 @@ static void shortened(struct lane *l)
     completes(l, 300);
 }
 
-/* (e) Twice. */
+/* (e) Rings twice. */
 static void twice(struct lane *l)
 {
     write_inline(l, "twice");
@@ -289,7 +290,7 @@ static void twice(struct lane *l)
     completes(l, 300);
 }
 
-/* The register of a page that is not the queue pair's. */
+/* Rings the register of a page that is not the queue pair's. */
 static void elsewhere(struct lane *l)
 {
     struct lane others[3] = { open_lane(), open_lane(), open_lane() };
@@ -304,7 +305,7 @@ static void elsewhere(struct lane *l)
     CHECK(!completes(l, 300));
 }
 
-/* A completion queue that is armed with another word than its record has. */
+/* Arms a completion queue with another word than its record has. */
 static void armed(struct lane *l)
 {
     struct mlx5dv_cq cq;
@@ -313,7 +314,7 @@ static void armed(struct lane *l)
     *(volatile uint64_t *)((char *)cq.cq_uar + 0x20) = htobe64(1ull << 60 | cq.cqn);
 }
 
-/* Two threads copy into one buffer at the same time: the second in the middle of the first one's copy. */
+/* Copies into the buffer of another thread's copy, in the middle of that copy. */
 static void *second(void *argument)
 {
     struct lane *l = argument;
@@ -333,7 +334,7 @@ static void interleaved(struct lane *l)
     completes(l, 300);
 }
 
-/* A child of fork rings its parent's page. */
+/* Lets a child of fork ring its parent's page. */
 static void foreign(struct lane *l)
 {
     int status;
@@ -374,7 +375,7 @@ static void *adding(void *argument)
     return NULL;
 }
 
-/* Threads that ring the registers of two pages, two and two, at once: nothing is lost. */
+/* Lets threads ring the registers of two pages, two and two, at once: nothing is lost. */
 static void threads(struct lane *l)
 {
     pthread_t ids[THREADS];
@@ -408,7 +409,7 @@ static void on_alarm(int signal)
     errno = before;
 }
 
-/* A signal handler that rings, in a thread that rings, with all signals blocked meanwhile. */
+/* Lets a signal handler ring, in a thread that rings, with all signals blocked meanwhile. */
 static void interrupted(struct lane *l)
 {
     struct sigaction action = { .sa_handler = on_alarm };
@@ -479,7 +480,7 @@ static void *on_own_stack(void *argument)
     return NULL;
 }
 
-/* How a child ends that does this. */
+/* Returns the status with which a child ends that does this. */
 static int ending(void (*act)(void))
 {
     int status;
@@ -503,7 +504,10 @@ static void send_to_itself(void)
     raise(SIGSEGV);
 }
 
-/* The program's own handler of SIGSEGV: put in before and after, asked for, ignored, by default, on a stack of its own. */
+/*
+ * Checks the program's own handler of SIGSEGV: put in before and after, asked for, ignored, by
+ * default, on a stack of its own.
+ */
 static void handlers(struct lane *l)
 {
     struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK }, before;
@@ -547,7 +551,7 @@ static void own_device(void)
     _exit(5);
 }
 
-/* Children: one with a device of its own, and programs, while this one goes on. */
+/* Starts children, one with a device of its own, and programs, while this one goes on. */
 static void children(struct lane *l)
 {
     works(l);
@@ -567,7 +571,7 @@ static void children(struct lane *l)
     signal(SIGSEGV, SIG_DFL);
 }
 
-/* An instruction that no doorbell is made of. */
+/* Stores by an instruction that no doorbell is made of. */
 static void exchanged(struct lane *l)
 {
     write_inline(l, "exchanged");

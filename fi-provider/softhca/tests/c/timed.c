@@ -1,4 +1,7 @@
-/* How long operations take, as their program sees it: timed NAME COUNT prints one line of nanoseconds for each time. */
+/*
+ * Times of operations, as their program sees them: timed NAME COUNT prints one line of nanoseconds
+ * for each time.
+ */
 #include "side.h"
 
 static uint64_t now(void)
@@ -25,7 +28,7 @@ static void done(struct side *s)
     await(s, 0);
 }
 
-/* Where the second side's memory is: asking for it is a command, and takes time. */
+/* Address of the second side's memory: asking for it is a command, and takes time. */
 static struct address to;
 
 static void write_inline(struct side *s, uint64_t value)
@@ -37,7 +40,7 @@ static void write_inline(struct side *s, uint64_t value)
     CHECK(!ibv_post_send(s->qp, &wr, &bad));
 }
 
-/* The payload's time, and the completion's. */
+/* Prints the payload's time, and the completion's. */
 static void put(struct side *a, struct side *b, uint64_t value)
 {
     uint64_t begin = now(), seen;
@@ -49,7 +52,7 @@ static void put(struct side *a, struct side *b, uint64_t value)
     printf("%llu %llu\n", (unsigned long long)(seen - begin), (unsigned long long)(now() - begin));
 }
 
-/* The time of a write whose payload is not in line, of a read and of an atomic. */
+/* Prints the time of a write whose payload is not in line, of a read and of an atomic. */
 static void others(struct side *a)
 {
     enum ibv_wr_opcode all[] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD };
@@ -61,7 +64,7 @@ static void others(struct side *a)
     }
 }
 
-/* The time of a message there and of one back. */
+/* Prints the time of a message there and of one back. */
 static void exchange(struct side *a, struct side *b)
 {
     struct side *sides[] = { a, b };
@@ -78,7 +81,7 @@ static void exchange(struct side *a, struct side *b)
     printf("%llu\n", (unsigned long long)(now() - begin));
 }
 
-/* The time of 16 writes that are posted at once. */
+/* Prints the time of 16 writes that are posted at once. */
 static void burst(struct side *a)
 {
     uint64_t begin = now();

@@ -37,7 +37,7 @@ int mlx5dv_init_obj(struct mlx5dv_obj *object, uint64_t kinds)
     return failed;
 }
 
-/* UCX counts down and calls this at zero; the count is all that is looked at. */
+/* Does nothing: UCX counts down and calls this at zero; the count alone is looked at. */
 static void completed(uct_completion_t *completion)
 {
     CHECK(completion->status == UCS_OK);

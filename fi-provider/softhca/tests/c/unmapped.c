@@ -1,6 +1,7 @@
 /*
- * A write from memory that is not what was registered any more: unmapped HOW puts other memory in the place of some of it
- * (nothing, fixed, munmap, moved, emptied, fork) and prints the status of the completion.
+ * A write from memory that is not the registered memory any more: unmapped HOW puts other memory in
+ * the place of some of it (nothing, fixed, munmap, moved, emptied, fork) and prints the status of
+ * the completion.
  */
 #include "side.h"
 

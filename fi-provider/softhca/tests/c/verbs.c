@@ -6,7 +6,9 @@
 
 #include <errno.h>
 
-/* WRITE, READ, FETCH_ADD, CAS: after the kick the completion is there, without waiting. */
+/*
+ * Checks WRITE, READ, FETCH_ADD and CAS: after the kick the completion is there, without waiting.
+ */
 static void rdma(void)
 {
     struct side a, b;
@@ -39,7 +41,7 @@ static void rdma(void)
     close_side(&b);
 }
 
-/* A device that refuses kicks does what is posted all the same. */
+/* Checks that a device that refuses kicks executes posted entries all the same. */
 static void unasked(void)
 {
     struct side a, b;
@@ -56,7 +58,9 @@ static void unasked(void)
     close_side(&b);
 }
 
-/* A child that has connected, told over pipes, and the parent's side of it. */
+/*
+ * Forks a child that connects, by addresses that go over pipes, and makes the parent's side of it.
+ */
 static pid_t child_with_memory(struct side *a, char *shared, struct address *child_address)
 {
     int up[2], down[2];
@@ -86,7 +90,10 @@ static pid_t child_with_memory(struct side *a, char *shared, struct address *chi
     return child;
 }
 
-/* A stopped process receives; one that was killed makes its peer's requests fail. */
+/*
+ * Checks that a stopped process receives, and that one that was killed makes its peer's requests
+ * fail.
+ */
 static void stopped(void)
 {
     struct side a;
@@ -111,7 +118,9 @@ static void stopped(void)
     close_side(&a);
 }
 
-/* SEND with immediate to a receive with two segments; the completion channel tells of it. */
+/*
+ * Checks a SEND with immediate to a receive with two segments; the completion channel tells of it.
+ */
 static void events(void)
 {
     struct side a, b;
@@ -159,7 +168,7 @@ static void events(void)
 
 enum { KEY = 0x11223344, ROUTE = 40 };
 
-/* A queue pair for datagrams, which are shown KEY. */
+/* Makes a queue pair for datagrams, which are shown KEY. */
 static struct ibv_qp *ud(struct side *s)
 {
     struct ibv_qp_init_attr init = {
@@ -184,7 +193,7 @@ static void receive_at(struct side *s, char *place, uint32_t length)
     CHECK(!ibv_post_recv(s->qp, &receive, &bad));
 }
 
-/* The status of a datagram of `length` bytes at the begin of the side's memory. */
+/* Sends a datagram of `length` bytes at the begin of the side's memory; returns its status. */
 static enum ibv_wc_status datagram(struct side *s, struct ibv_ah *ah, uint32_t qpn, uint32_t key, uint32_t length, int flags)
 {
     struct ibv_sge from = { (uintptr_t)s->memory, length, s->mr->lkey };
@@ -197,7 +206,7 @@ static enum ibv_wc_status datagram(struct side *s, struct ibv_ah *ah, uint32_t q
     return completion(s->cq).status;
 }
 
-/* Datagrams arrive behind the room for a route, or are lost without an error. */
+/* Checks that datagrams arrive behind the room for a route, or are lost without an error. */
 static void datagrams(void)
 {
     struct side a = open_side(new_memory()), b = open_side(new_memory());

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const KEY: u64 = 0xdc;
 
-/// An initiator that is ready to send.
+/// Makes an initiator that is ready to send.
 fn initiator(world: &mut World, client: Client, cq: &Cq) -> Qp {
     let mut init = world.qp_init(client, QpKind::Dci, cq, 8, 0);
     init.rq_wqe_count = 0;
@@ -25,7 +25,7 @@ fn initiator(world: &mut World, client: Client, cq: &Cq) -> Qp {
     qp
 }
 
-/// A target with its shared receive queue; gives its number.
+/// Makes a target with its shared receive queue; returns its number.
 fn target(world: &mut World, client: Client, cq: &Cq) -> u32 {
     let mut srq = world.srq(client, 4);
     let there = world.buffer(client, 64, ALL);

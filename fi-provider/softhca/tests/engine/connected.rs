@@ -163,7 +163,8 @@ fn reads_scatter() {
     assert_eq!(pair.bytes(0, 20, 6), b" away\0");
 }
 
-/// Executes an atomic on `old` of `size` bytes and gives back what the requester got, and what is left.
+/// Executes an atomic on `old` of `size` bytes and returns the value that the requester got, and
+/// the value that is left.
 fn atomic(
     opcode: Opcode,
     size: usize,

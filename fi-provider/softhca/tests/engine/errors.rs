@@ -1,4 +1,5 @@
-//! Wrong keys, ranges and rights; peers that are not ready or not there; what an error flushes.
+//! Wrong keys, ranges and rights; peers that are not ready or not there; the entries that an error
+//! flushes.
 
 use crate::world::{ALL, Pair, RC_INIT, World, signalled};
 use fi_mlx5_defs::build::Entry;
@@ -14,7 +15,7 @@ fn syndrome(cqe: &Cqe) -> Option<Syndrome> {
     Syndrome::from_number(cqe.syndrome())
 }
 
-/// Posts an entry that must fail, one behind it, and a receive, and checks what becomes of them.
+/// Posts an entry that must fail, one behind it, and a receive, and checks their completions.
 fn fails(
     mut pair: Pair,
     opcode: Opcode,
@@ -276,7 +277,7 @@ fn entries_that_are_none() {
         |e| e.remote(there.addr, there.key()).inline(&[0; 4]),
         malformed,
     );
-    // The wrong queue pair, the wrong index, no length, a length beyond what is posted.
+    // The wrong queue pair, the wrong index, no length, a length beyond the posted blocks.
     let change: [fn(&mut [u8]); 4] = [|b| b[6] ^= 1, |b| b[2] ^= 1, |b| b[7] = 0, |b| b[7] = 5];
     for change in change {
         let mut pair = Pair::new();

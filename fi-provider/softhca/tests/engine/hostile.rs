@@ -7,7 +7,7 @@ use softhca::engine::{
     Access, Config, CqInit, Error, QpAttr, QpInit, QpKind, QpState, QpUar, SrqInit,
 };
 
-/// A bystander of its own, which must not notice.
+/// Checks that a bystander of its own, which must not notice, works.
 fn bystander_works(pair: &mut Pair) {
     let pids = [100, 200];
     let clients = pids.map(|pid| pair.world.client(pid));
@@ -35,7 +35,7 @@ fn steps(pair: &mut Pair) {
     }
 }
 
-/// Bytes that look like an entry here and there.
+/// Makes bytes that look like an entry here and there.
 fn entry() -> impl Strategy<Value = Vec<u8>> {
     (
         prop::collection::vec(any::<u8>(), 64..1024),
@@ -184,7 +184,7 @@ fn issue(
     }
 }
 
-/// A queue pair of these numbers.
+/// Makes the attributes of a queue pair of these numbers.
 fn qp(long: [u64; 3], short: [u32; 6]) -> QpInit {
     QpInit {
         kind: [QpKind::Rc, QpKind::Dci, QpKind::Dct][short[0] as usize % 3],
@@ -210,7 +210,8 @@ fn qp(long: [u64; 3], short: [u32; 6]) -> QpInit {
     }
 }
 
-/// A completion queue of these numbers, with the doorbell `db` or another one.
+/// Makes the attributes of a completion queue of these numbers, with the doorbell `db` or another
+/// one.
 fn cq(db: u64, long: [u64; 3], short: [u32; 6]) -> CqInit {
     CqInit {
         buf_addr: long[0],
@@ -231,7 +232,7 @@ fn cq(db: u64, long: [u64; 3], short: [u32; 6]) -> CqInit {
     }
 }
 
-/// Attributes of a queue pair of these numbers.
+/// Makes attributes of a queue pair of these numbers.
 fn attr(short: [u32; 6]) -> QpAttr {
     QpAttr {
         state: QpState::from_number((short[0] % 7) as u8).unwrap(),
@@ -243,5 +244,5 @@ fn attr(short: [u32; 6]) -> QpAttr {
     }
 }
 
-/// Whether a command is refused does not matter here.
+/// Ignores whether a command is refused.
 fn ignore<T>(_: Result<T, Error>) {}

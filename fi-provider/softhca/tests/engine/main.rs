@@ -1,4 +1,5 @@
-//! The engine alone: processes are byte vectors, and what a library would write is written by hand.
+//! The engine alone: processes are byte vectors, and the bytes that a library would write are
+//! written by hand.
 
 mod accounts;
 mod closing;

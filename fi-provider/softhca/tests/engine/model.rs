@@ -85,7 +85,7 @@ fn gather(from: &[u8], pieces: &[(u64, u32)]) -> Vec<u8> {
         .collect()
 }
 
-/// An entry that waits for the data of reads and atomics before it: the model takes one at a time.
+/// Makes an entry wait for the data of reads and atomics before it: the model takes one at a time.
 fn fenced(entry: Entry, wanted: bool) -> Entry {
     let wanted = if wanted { flags::COMPLETION } else { 0 };
     entry.flags(wanted | flags::FENCE)

@@ -1,4 +1,4 @@
-//! Commands: who owns what, what is in use, what is refused.
+//! Commands: owners of objects, objects in use, refusals.
 
 use crate::world::{ALL, Pair, World};
 use softhca::engine::{

@@ -1,4 +1,5 @@
-//! Strict mode: what is told of doorbells that are not as hardware needs them, and what they do then.
+//! Strict mode: the violations by doorbells that are not as hardware needs them, and the effects of
+//! these doorbells.
 
 use crate::world::{Client, Cq, Qp, World, signalled};
 use fi_mlx5_defs::build::Entry;
@@ -6,7 +7,7 @@ use fi_mlx5_defs::doorbell::Arm;
 use fi_mlx5_defs::opcode::Opcode;
 use softhca::engine::{Config, Pid, Progress, QpKind, QpUar, UarKind, UarRegime, Violation};
 
-/// Where the registers of a page are rung; the second has another half.
+/// Offsets where a register of a page is rung: its first half, and its second.
 const REGISTER: u32 = 0x800;
 const HALF: u32 = 0x900;
 
@@ -45,12 +46,12 @@ impl Bench {
         self.qp.client
     }
 
-    /// The bytes of the next entry: a NOP with 48 bytes behind its control segment.
+    /// Returns the bytes of the next entry: a NOP with 48 bytes behind its control segment.
     fn bytes(&self) -> Vec<u8> {
         let entry = signalled(Entry::new(Opcode::Write, self.qp.producer, self.qp.qpn));
         let mut bytes = entry.remote(0x10, 0).inline(&[7; 16]).finish().unwrap();
         assert_eq!(bytes.len(), 64);
-        bytes[3] = 0; // a NOP, whatever follows
+        bytes[3] = 0; // a NOP, with any bytes behind it
         bytes
     }
 

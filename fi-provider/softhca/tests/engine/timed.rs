@@ -61,7 +61,7 @@ fn all(world: &mut World) -> (Vec<u64>, Vec<String>) {
     (times, relative(&told))
 }
 
-/// The lines, with their times from T.
+/// Returns the lines, with their times from T.
 fn relative(told: &[Transaction]) -> Vec<String> {
     let since = |line: &Transaction| Transaction {
         time: line.time - T,
@@ -70,14 +70,14 @@ fn relative(told: &[Transaction]) -> Vec<String> {
     told.iter().map(|line| since(line).to_string()).collect()
 }
 
-/// A line of the trace; side 0 is the requester's.
+/// Returns a line of the trace; side 0 is the requester's.
 fn line(pair: &Pair, time: u64, words: &str, what: &str, side: usize, operation: u64) -> String {
     let (qpn, process) = (pair.qp[side].qpn, [10, 20][side]);
     let role = ["requester", "responder"][side];
     format!("{time},{words},{qpn},{what},{process},{role},{operation}")
 }
 
-/// The lines of the only operation, given as (time, "direction,kind,bytes", what, side).
+/// Returns the lines of the only operation, given as (time, "direction,kind,bytes", what, side).
 fn lines(pair: &Pair, expected: &[(u64, &str, &str, usize)]) -> Vec<String> {
     let mut expected = expected.to_vec();
     expected.sort_by_key(|line| line.0);

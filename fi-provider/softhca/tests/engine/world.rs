@@ -12,7 +12,7 @@ use softhca::engine::{
 };
 use std::collections::BTreeMap;
 
-/// Where each process's memory starts.
+/// Address where each process's memory starts.
 pub(crate) const BASE: u64 = 0x10_0000;
 /// Bytes of a process.
 pub(crate) const SIZE: u64 = 1 << 20;
@@ -232,7 +232,7 @@ impl World {
         }
     }
 
-    /// Sizes and places of a queue pair, not created yet.
+    /// Returns sizes and places of a queue pair, not created yet.
     pub(crate) fn qp_init(
         &mut self,
         client: Client,
@@ -413,7 +413,7 @@ impl World {
         self.engine.step(&mut self.memory, now)
     }
 
-    /// Steps until nothing is left to do, and gathers what happened.
+    /// Steps until nothing is left to do, and gathers the progress.
     pub(crate) fn settle(&mut self) -> Progress {
         let mut all = Progress::default();
         for _ in 0..10_000 {

@@ -118,7 +118,7 @@ static enum ibv_wc_status write_to(struct side *s, uint64_t number, uint64_t to,
 	return wc.status;
 }
 
-/* A queue pair that is connected to itself works, for so many writes. */
+/* Checks that a queue pair that is connected to itself works, for so many writes. */
 static void work_alone(int writes)
 {
 	uint64_t *memory = aligned_alloc(4096, SIZE);
@@ -160,7 +160,7 @@ static void become(const char *what, const char *how)
 	CHECK(!"exec");
 }
 
-/* The peer in case `closed`: is written to, and ends its context in one of several ways. */
+/* Acts as the peer in case `closed`: is written to, and ends its context in one of several ways. */
 static void be_written_to(struct meeting *meeting, uint64_t *memory, const char *how)
 {
 	struct side s = open_side(memory);
@@ -183,7 +183,10 @@ static void be_written_to(struct meeting *meeting, uint64_t *memory, const char 
 		pause();
 }
 
-/* A context ends: by closing its file, exit, exec or a signal. Its queue pair answers no more, and its number is nobody else's. */
+/*
+ * Ends a context: by closing its file, exit, exec or a signal. Checks that its queue pair answers
+ * no more, and that its number is nobody else's.
+ */
 static void closed(const char *how)
 {
 	struct meeting *meeting = shared(sizeof *meeting);
@@ -221,7 +224,7 @@ static void closed(const char *how)
 /* Threads of this process that have a list of devices. */
 static _Atomic int asking;
 
-/* Requests of every kind without end. */
+/* Makes requests of every kind without end. */
 static void *ask(void *forever)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -265,7 +268,7 @@ static void check_end(pid_t child)
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* Processes are killed between a request and its reply, again and again; another one goes on. */
+/* Kills processes between a request and its reply, again and again; another one goes on. */
 static void killed(void)
 {
 	pid_t worker = start_worker(500);
@@ -283,7 +286,10 @@ static void killed(void)
 	check_end(worker);
 }
 
-/* Processes whose threads are in the middle of requests become other programs, which use the device anew. */
+/*
+ * Lets processes become other programs, which use the device anew, with threads in the middle of
+ * requests.
+ */
 static void replaced(void)
 {
 	pid_t worker = start_worker(500);
@@ -300,8 +306,9 @@ static void replaced(void)
 }
 
 /*
- * A process with threads in the middle of requests forks: the child uses the device by itself. Waits until
- * the threads have their lists: libibverbs makes one under a lock, which a child would have for ever.
+ * Forks with threads in the middle of requests: the child uses the device by itself. Waits until
+ * the threads have their lists: libibverbs makes one under a lock, which a child would have for
+ * ever.
  */
 static void forked(void)
 {
@@ -315,7 +322,10 @@ static void forked(void)
 	}
 }
 
-/* More processes than the device has files for: some are refused, none hangs, and afterwards all is as before. */
+/*
+ * Starts more processes than the device has files for: some are refused, none hangs, and afterwards
+ * all is as before.
+ */
 static void crowd(void)
 {
 	enum { MEMBERS = 60 };

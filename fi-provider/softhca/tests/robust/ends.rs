@@ -42,7 +42,7 @@ fn children_of_busy_processes_use_the_device_by_themselves() {
     succeed("forked", &["forked"]);
 }
 
-/// The case `crowd` with limits of open files.
+/// Runs the case `crowd` with limits of open files.
 fn crowd(limit: &str) -> Output {
     let mut command = Command::new("prlimit");
     command.arg(format!("--nofile={limit}")).arg(softhca());

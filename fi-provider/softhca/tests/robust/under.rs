@@ -41,19 +41,19 @@ impl Run {
         Self::within(Path::new("/tmp"), name, patience)
     }
 
-    /// With the directory in `parent`.
+    /// Makes a run with the directory in `parent`.
     pub(crate) fn within(parent: &Path, name: &str, patience: Duration) -> Self {
         let scratch = parent.join(format!("softhca-robust-{name}-{}", std::process::id()));
         fs::create_dir_all(&scratch).expect("a scratch directory");
         Self { scratch, patience }
     }
 
-    /// Runs a command line under the device; what it has started must be gone when it has ended.
+    /// Runs a command line under the device; its processes must be gone when it has ended.
     pub(crate) fn of(&self, program: &Path, arguments: &[&str]) -> Output {
         self.prepared(Command::new(softhca()), program, arguments)
     }
 
-    /// Likewise, by a command that runs `softhca`.
+    /// Runs a command line likewise, by a command that runs `softhca`.
     pub(crate) fn prepared(
         &self,
         mut command: Command,
@@ -98,7 +98,7 @@ impl Drop for Run {
     }
 }
 
-/// The processes of a group that are not zombies.
+/// Returns the processes of a group that are not zombies.
 fn members(group: u32) -> Vec<String> {
     let processes = fs::read_dir("/proc").expect("/proc").flatten();
     let status = processes.filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());

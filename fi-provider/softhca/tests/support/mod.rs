@@ -21,7 +21,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// Numbers the directories of this process.
 static DIRECTORIES: AtomicU32 = AtomicU32::new(0);
 
-/// The command, with the shim built beside it.
+/// Returns the command, with the shim built beside it.
 pub(crate) fn softhca() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -45,7 +45,7 @@ pub(crate) fn softhca() -> &'static Path {
     })
 }
 
-/// The program of `c/NAME.c`, built once a process with these libraries.
+/// Returns the program of `c/NAME.c`, built once a process with these libraries.
 pub(crate) fn program(name: &str, libraries: &[&str]) -> String {
     static BUILT: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
     // A build that failed has failed its own test: the others say so themselves.
@@ -64,7 +64,7 @@ fn build(name: &str, libraries: &[&str]) -> String {
     let directory = softhca().with_file_name("softhca-tests");
     std::fs::create_dir_all(&directory).expect("a directory for the program");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/c/{name}.c"));
-    // Another test program may be running what was built before.
+    // Another test program may be running the program that was built before.
     let new = directory.join(format!("{name}-{}", std::process::id()));
     let output = Command::new("cc")
         .args(["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror"])
@@ -95,7 +95,7 @@ pub(crate) fn need(program: &str) {
     );
 }
 
-/// A directory of a test's own, with a short name, as the device asks for.
+/// Makes a directory of a test's own, with a short name, as the device asks for.
 pub(crate) fn scratch() -> PathBuf {
     let number = DIRECTORIES.fetch_add(1, Relaxed);
     let scratch = Path::new("/tmp").join(format!("softhca-test-{}-{number}", std::process::id()));
@@ -103,7 +103,7 @@ pub(crate) fn scratch() -> PathBuf {
     scratch
 }
 
-/// How a command line is run under the device.
+/// Options and environment with which a command line is run under the device.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Under<'a> {
     /// Options of `softhca run`.
@@ -141,7 +141,7 @@ impl Under<'_> {
         output
     }
 
-    /// Runs a command line that must succeed; gives what it printed.
+    /// Runs a command line that must succeed; returns its output.
     pub(crate) fn succeed(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", text(&output));
@@ -176,7 +176,7 @@ pub(crate) fn finish(child: Child, patience: Duration) -> Output {
     let (send, receive) = channel::<()>();
     let watch = std::thread::spawn(move || {
         if receive.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
-            // The whole group: softhca, its program, and what that has started.
+            // The whole group: softhca, its program, and the processes that that has started.
             let group = format!("-{id}");
             let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
             return true;
@@ -199,7 +199,7 @@ pub(crate) fn text(output: &Output) -> String {
     )
 }
 
-/// A TCP port that is free now, for programs that meet over TCP.
+/// Returns a TCP port that is free now, for programs that meet over TCP.
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()

@@ -1,5 +1,5 @@
-//! How operations tell that they are done: queues of entries (fi_cq(3)), counters (fi_cntr(3)), and
-//! the types by which each call chooses.
+//! Word of operations that are done: queues of entries (fi_cq(3)), counters (fi_cntr(3)), and the
+//! types by which each call chooses.
 
 #![expect(
     unsafe_code,
@@ -46,7 +46,7 @@ pub enum Operation {
 pub struct Entry {
     /// The number that the operation was started with; 0 for [`Operation::RemoteWrite`].
     pub context: u64,
-    /// Which it was.
+    /// Kind of the operation.
     pub operation: Operation,
     /// Its bytes.
     pub len: usize,
@@ -56,7 +56,7 @@ pub struct Entry {
     pub tag: Option<u64>,
     /// The peer whose message it is, if it is in the endpoint's address vector.
     pub source: Option<PeerIndex>,
-    /// Where the message lies, in bytes from the begin of the buffer that was posted.
+    /// Offset of the message, in bytes from the begin of the posted buffer.
     pub offset: usize,
     /// Whether the buffer that was posted is the caller's again: with a buffer for several messages
     /// (FI_MULTI_RECV) only the last entry says so, which may be of no message.
@@ -66,7 +66,7 @@ pub struct Entry {
 /// An operation that has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// Why.
+    /// Reason of the failure.
     pub error: Error,
     /// The entry of its success, but `len` is of the bytes that were stored.
     pub entry: Entry,
@@ -89,7 +89,7 @@ struct Queue {
 }
 
 impl CompletionQueue {
-    /// A queue with room for `capacity` entries, at least one.
+    /// Makes a queue with room for `capacity` entries, at least one.
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.max(1);
         Self(Rc::new(Queue {
@@ -155,9 +155,9 @@ impl CompletionQueue {
     #[inline(always)]
     fn with_entries<T>(&self, act: impl FnOnce(&mut Fifo<Told>) -> T) -> T {
         // SAFETY: no other reference is there meanwhile: `act` calls functions of `Fifo` and `Told`
-        // alone, which call nothing of the queue's; handles are of one thread, as `Rc` is; and what
-        // `act` returns holds no reference, as its type does not depend on the lifetime of its
-        // argument.
+        // alone, which call nothing of the queue's; handles are of one thread, as `Rc` is; and the
+        // value that `act` returns holds no reference, as its type does not depend on the lifetime
+        // of its argument.
         act(unsafe { &mut *self.0.entries.get() })
     }
 
@@ -189,13 +189,13 @@ impl CompletionQueue {
         self.with_entries(Fifo::give_back);
     }
 
-    /// Whether there is room for an entry.
+    /// Returns whether there is room for an entry.
     #[inline(always)]
     pub fn has_room(&self) -> bool {
         self.is_open() || self.find_room()
     }
 
-    /// Whether it is known already that there is room.
+    /// Returns whether it is known already that there is room.
     #[inline(always)]
     pub(crate) fn is_open(&self) -> bool {
         self.with_entries(|entries| entries.is_open())
@@ -207,23 +207,24 @@ impl CompletionQueue {
         self.with_entries(|entries| entries.open_within(self.0.capacity))
     }
 
-    /// Whether there is no entry, as far as one look tells: false also for some that are there.
+    /// Returns whether there is no entry, as far as one look tells: false also for some that are
+    /// there.
     #[inline(always)]
     pub fn is_idle(&self) -> bool {
         self.with_entries(|entries| entries.is_idle())
     }
 
-    /// How many entries there is room for where it is empty.
+    /// Returns the number of entries for which there is room where it is empty.
     pub fn capacity(&self) -> usize {
         self.0.capacity
     }
 
-    /// Whether there are entries to take.
+    /// Returns whether there are entries to take.
     pub fn has_entries(&self) -> bool {
         self.with_entries(|entries| entries.len()) > 0
     }
 
-    /// Entries for which there is room.
+    /// Returns the number of entries for which there is room.
     pub(crate) fn room(&self) -> usize {
         let taken = self.with_entries(|entries| entries.len() + entries.kept_many());
         self.0.capacity.saturating_sub(taken)
@@ -250,8 +251,8 @@ impl CompletionQueue {
         }
     }
 
-    /// Adds such an entry where it is known already that there is room; whether it is. Calls
-    /// nothing.
+    /// Adds such an entry where it is known already that there is room. Returns whether it is.
+    /// Calls nothing.
     #[inline(always)]
     pub(crate) fn push_plain_if_open(
         &self,
@@ -330,8 +331,8 @@ impl CompletionQueue {
     }
 }
 
-/// The same value, which the compiler does not know: of a function whose callers are to end with
-/// its call, and not to go on behind it with the value that it always returns.
+/// Returns the same value, which the compiler does not know: for a function whose callers are to
+/// end with its call, and not to go on behind it with the value that it always returns.
 #[inline(always)]
 pub(crate) fn opaque(value: bool) -> bool {
     std::hint::black_box(value)
@@ -352,12 +353,12 @@ struct Counts {
 }
 
 impl Counter {
-    /// A counter that stands at 0.
+    /// Makes a counter that stands at 0.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many operations are done.
+    /// Returns the number of operations that are done.
     #[inline(always)]
     pub fn read(&self) -> u64 {
         // ORDERING: of the thread that counts.
@@ -370,7 +371,7 @@ impl Counter {
         &self.0.done
     }
 
-    /// How many have failed.
+    /// Returns the number of operations that have failed.
     pub fn read_failed(&self) -> u64 {
         self.0.failed.get()
     }
@@ -388,7 +389,7 @@ impl Counter {
         self.0.done.store(count, Ordering::Release);
     }
 
-    /// Sets how many have failed.
+    /// Sets the number of operations that have failed.
     pub fn set_failed(&self, count: u64) {
         self.0.failed.set(count);
     }
@@ -424,7 +425,7 @@ impl Counter {
 mod tests {
     use super::*;
 
-    /// Room is a number: the model of a queue.
+    /// Compares a queue with its model, whose room is a number.
     #[test]
     fn a_queue_has_room_as_long_as_entries_and_promises_leave_some() {
         for capacity in [1, 2, 3, 7] {
@@ -482,7 +483,7 @@ mod tests {
         }
     }
 
-    /// Room that is kept and given up is there again.
+    /// Checks that room that is kept and given up is there again.
     #[test]
     fn entries_that_are_seen_take_no_room() {
         let queue = CompletionQueue::new(2);

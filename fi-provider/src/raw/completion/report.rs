@@ -2,21 +2,21 @@
 
 use std::num::NonZero;
 
-/// How an operation reports its end: chosen by type, so that a call without a report has none of
-/// its instructions.
+/// Way in which an operation reports its end: chosen by type, so that a call without a report has
+/// none of its instructions.
 pub trait Report: Copy + Sealed {
     /// Whether the endpoint's counter counts the operation.
     const COUNTS: bool;
-    /// The same of this one.
+    /// Returns whether the endpoint's counter counts the operation.
     #[inline(always)]
     fn counts(self) -> bool {
         Self::COUNTS
     }
-    /// The context of its entry in the queue, if it has one.
+    /// Returns the context of its entry in the queue, if it has one.
     fn context(self) -> Option<u64>;
     /// Whether the operation is one of several that are reported together.
     const IS_PART: bool = false;
-    /// The operation of which it is a part then.
+    /// Returns the operation of which it is a part then.
     #[inline(always)]
     fn part(self) -> Option<NonZero<u64>> {
         None
@@ -121,7 +121,7 @@ impl Promise {
         }
     }
 
-    /// That of a message that comes to a buffer with this context.
+    /// Makes the promise of a message that comes to a buffer with this context.
     pub(crate) fn of_receive(context: u64) -> Self {
         Self::of(CountedContext(context))
     }

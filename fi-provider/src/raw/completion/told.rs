@@ -18,19 +18,19 @@ use std::mem::MaybeUninit;
 #[repr(C, align(64))]
 pub(super) struct Told {
     plain: Plain,
-    /// Where it has a place. Of a message that was cut, the bytes that were not stored: it begins its
-    /// buffer.
+    /// Offset, where it has a place. Of a message that was cut, the bytes that were not stored: it
+    /// begins its buffer.
     offset: usize,
-    /// Where it has a place.
+    /// Source, where it has a place.
     source: Source,
-    /// Where it has some.
+    /// Data, where it has some.
     data: u64,
-    /// Where it has one.
+    /// Tag, where it has one.
     tag: u64,
     /// The upper half of a length that is long.
     upper: u32,
-    /// Where the state is [`State::Failed`]. Hidden, so that it does not tell an `Option` of a report
-    /// from none.
+    /// Error, where the state is [`State::Failed`]. Hidden, so that it does not tell an `Option` of
+    /// a report from none.
     error: MaybeUninit<Error>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Source(u64);
 impl Source {
     pub(crate) const NONE: Self = Self(u64::MAX);
 
-    /// The peer's number, or one that is no peer's.
+    /// Returns the peer's number, or one that is no peer's.
     #[inline(always)]
     pub(crate) fn word(self) -> u64 {
         self.0
@@ -101,7 +101,7 @@ impl From<Source> for Option<PeerIndex> {
 }
 
 impl Plain {
-    /// The success of an operation on memory.
+    /// Makes the report of a successful operation on memory.
     #[inline(always)]
     pub(crate) const fn new(operation: Operation, note: u8, len: u32, context: u64) -> Self {
         Self {
@@ -144,7 +144,8 @@ impl Plain {
 pub(crate) struct Head(u32);
 
 impl Head {
-    /// That of such an operation, with a note: `note` has it in its upper byte, and nothing in others.
+    /// Makes the first word of such an operation, with a note: `note` has it in its upper byte, and
+    /// nothing in others.
     #[inline(always)]
     pub(crate) const fn new(operation: Operation, note: u32) -> Self {
         let rest = u32::from_le_bytes([State::Done as u8, operation as u8, LAST, 0]);
@@ -231,7 +232,7 @@ impl Told {
         self.set_len(len);
     }
 
-    /// The same, of one that is put together.
+    /// Sets the slot to the success of an operation on memory, which is put together.
     #[inline(always)]
     pub(super) fn set_plain(&mut self, plain: Plain) {
         self.plain = plain;
@@ -273,7 +274,7 @@ impl Told {
         self.plain.has & what != 0
     }
 
-    /// Whether it tells of a success.
+    /// Returns whether it tells of a success.
     #[inline(always)]
     pub(super) fn is_done(&self) -> bool {
         self.plain.state == State::Done
@@ -312,7 +313,7 @@ impl Told {
         }
     }
 
-    /// That of an operation that has failed.
+    /// Returns the failure of an operation that has failed.
     pub(super) fn failure(&self) -> Failure {
         let (mut entry, mut cut) = (self.entry(), 0);
         if self.has(CUT) {
@@ -332,25 +333,26 @@ impl Told {
 pub struct Seen<'a>(&'a Told);
 
 impl Seen<'_> {
-    /// [`Entry::context`].
+    /// Returns [`Entry::context`].
     #[inline(always)]
     pub fn context(&self) -> u64 {
         self.0.plain.context
     }
 
-    /// [`Entry::operation`].
+    /// Returns [`Entry::operation`].
     #[inline(always)]
     pub fn operation(&self) -> Operation {
         self.0.plain.operation
     }
 
-    /// [`Entry::len`], of an entry that [is plain](Seen::is_plain): it has no more than 32 bits.
+    /// Returns [`Entry::len`], of an entry that [is plain](Seen::is_plain): it has no more than 32
+    /// bits.
     #[inline(always)]
     pub fn short_len(&self) -> u32 {
         self.0.plain.len
     }
 
-    /// The source's number, or `u64::MAX` without one.
+    /// Returns the source's number, or `u64::MAX` without one.
     #[inline(always)]
     pub fn source(&self) -> u64 {
         match self.0.has(PLACE) {
@@ -359,19 +361,19 @@ impl Seen<'_> {
         }
     }
 
-    /// Whether the entry is without data, and its length of at most 32 bits.
+    /// Returns whether the entry is without data, and its length of at most 32 bits.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         !self.0.has(DATA | CUT | LONG)
     }
 
-    /// [`Entry::tag`].
+    /// Returns [`Entry::tag`].
     #[inline(always)]
     pub fn tag(&self) -> Option<u64> {
         self.0.has(TAG).then_some(self.0.tag)
     }
 
-    /// The whole entry.
+    /// Returns the whole entry.
     #[inline(always)]
     pub fn entry(&self) -> Entry {
         self.0.entry()

@@ -43,7 +43,7 @@ impl Datatype {
         Self::FloatComplex,
     ];
 
-    /// The bytes of an element.
+    /// Returns the number of bytes of an element.
     pub fn bytes(self) -> usize {
         match self {
             Self::Int8 | Self::Uint8 => 1,
@@ -165,17 +165,17 @@ impl Typed {
         })
     }
 
-    /// The bytes of an element.
+    /// Returns the number of bytes of an element.
     pub fn bytes(self) -> usize {
         self.datatype.bytes()
     }
 
-    /// The operation.
+    /// Returns the operation.
     pub fn operation(self) -> Arithmetic {
         self.operation
     }
 
-    /// The right that a region has to give.
+    /// Returns the right that a region has to give.
     pub(crate) fn right(self) -> Rights {
         match self.operation {
             Arithmetic::Read => Rights::READ,
@@ -183,7 +183,7 @@ impl Typed {
         }
     }
 
-    /// The operation on a word that does the same.
+    /// Returns the operation on a word that does the same.
     pub fn native(self) -> Option<Atomic> {
         let is_word = matches!(self.bytes(), 4 | 8);
         let is_integer = self.datatype.is_integer();
@@ -201,23 +201,23 @@ impl Typed {
         })
     }
 
-    /// The operation in one word of a record: of no sense as the number of bytes.
+    /// Returns the operation in one word of a record: of no sense as the number of bytes.
     pub fn to_wire(self) -> u64 {
         Self::wire_of(self.datatype as u32, self.operation as u32)
     }
 
-    /// The same of two numbers, each below 256, that are those of an operation.
+    /// Returns the word of two numbers, each below 256, that are those of an operation.
     #[inline(always)]
     pub const fn wire_of(datatype: u32, operation: u32) -> u64 {
         (1 << 16 | operation << 8 | datatype) as u64
     }
 
-    /// The two numbers of such a word.
+    /// Returns the two numbers of such a word.
     pub fn numbers_of(word: u64) -> (u32, u32) {
         ((word & 0xff) as u32, (word >> 8 & 0xff) as u32)
     }
 
-    /// The operation; none where the word makes no sense.
+    /// Returns the operation; none where the word makes no sense.
     pub(crate) fn of_wire(word: u64) -> Option<Self> {
         if word >> 16 != 1 {
             return None;
@@ -227,7 +227,7 @@ impl Typed {
         Self::new(*operation, *datatype)
     }
 
-    /// The element that takes the place of `old`.
+    /// Returns the element that takes the place of `old`.
     pub(crate) fn value(self, old: u64, operand: u64, comparand: u64) -> u64 {
         let words = (old, operand, comparand);
         match self.datatype {
@@ -548,7 +548,7 @@ mod tests {
         }
     }
 
-    /// The number that a word of this type is; none of floating point.
+    /// Returns the number that a word of this type is; none of floating point.
     fn number(datatype: Datatype, word: u64) -> Option<i128> {
         Some(match datatype {
             Datatype::Int8 => (word as i8).into(),

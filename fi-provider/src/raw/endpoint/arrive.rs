@@ -1,4 +1,4 @@
-//! Records of peers: what each asks for, checked and done.
+//! Records of peers: the request of each, checked and done.
 
 #![expect(
     unsafe_code,
@@ -41,7 +41,7 @@ impl Endpoint {
         self.arrive_seldom(origin, record, kind, flags)
     }
 
-    /// The number of a sender in the address vector.
+    /// Returns the number of a sender in the address vector.
     pub(super) fn source(&self, origin: &mut Origin) -> Option<PeerIndex> {
         let version = self.vector.version();
         if origin.version != version {
@@ -51,7 +51,7 @@ impl Endpoint {
         origin.source.into()
     }
 
-    /// The way back to a sender; none where it cannot be reached, and so needs no answer.
+    /// Returns the way back to a sender; none where it cannot be reached, and so needs no answer.
     pub(crate) fn way_back(&self, origin: &mut Origin) -> Option<Rc<Link>> {
         // A failure was told by `find_way_back`.
         let _ = self.find_way_back(origin);
@@ -106,7 +106,7 @@ impl Endpoint {
         done.map_or(Fate::Broken, |()| Fate::Taken)
     }
 
-    /// A message with a tag or data, or whose sender waits for an answer.
+    /// Takes a message with a tag or data, or whose sender waits for an answer.
     fn message(&self, origin: &mut Origin, record: impl Record, flags: u16) -> Fate {
         let [has_tag, has_data, wants_answer] =
             [HAS_TAG, HAS_DATA, WANTS_ANSWER].map(|flag| flags & flag != 0);
@@ -140,7 +140,8 @@ impl Endpoint {
         }
     }
 
-    /// Brings about what [`Endpoint::give`] only looks for; whether anything of it was left to do.
+    /// Brings about the state for which [`Endpoint::give`] only looks. Returns whether anything of
+    /// it was left to do.
     #[cold]
     #[inline(never)]
     pub(super) fn renew(&self, origin: &mut Origin) -> bool {
@@ -229,8 +230,8 @@ impl Endpoint {
         Fate::Taken
     }
 
-    /// Whether a message that comes may be matched: there is room for its entry, and for those of
-    /// messages before it.
+    /// Returns whether a message that comes may be matched: there is room for its entry, and for
+    /// those of messages before it.
     #[inline(always)]
     pub(super) fn may_match(&self, beside: Beside) -> bool {
         let is_free = match beside.tag {
@@ -319,7 +320,7 @@ impl Endpoint {
         self.config.receive.push(Ok(entry));
     }
 
-    /// A peer has written here, and says so.
+    /// Takes a record by which a peer tells that it has written here.
     fn told(&self, origin: &mut Origin, record: impl Record) -> Fate {
         let Some([data, len]) = record.words() else {
             return Fate::Broken;
@@ -342,7 +343,7 @@ impl Endpoint {
         Fate::Taken
     }
 
-    /// A peer's endpoint is closed: nothing of it is waited for any more.
+    /// Notes that a peer's endpoint is closed: nothing of it is waited for any more.
     pub(crate) fn part(&self, origin: &Origin) -> Fate {
         let link = self.known.borrow().get(&origin.address).cloned();
         if let Some(link) = link {
@@ -353,7 +354,7 @@ impl Endpoint {
         Fate::Taken
     }
 
-    /// A peer fetches a message that was offered to it.
+    /// Serves a peer that fetches a message that was offered to it.
     fn fetch(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, pieces, len] = record.words()?;
         let link = self.way_back(origin)?;
@@ -372,7 +373,7 @@ impl Endpoint {
         Some(())
     }
 
-    /// Bytes that this endpoint has asked for.
+    /// Takes bytes for which this endpoint has asked.
     fn piece(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, offset] = record.words()?;
         let link = self.way_back(origin)?;
@@ -403,7 +404,7 @@ impl Endpoint {
         Some(())
     }
 
-    /// The end of an own operation.
+    /// Takes the end of an own operation.
     fn done(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, code] = record.words()?;
         let link = self.way_back(origin)?;
@@ -427,7 +428,7 @@ impl Endpoint {
         Some(())
     }
 
-    /// A peer writes to a region by the ring.
+    /// Does the write of a peer to a region by the ring.
     fn written(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, key, address, end] = record.words()?;
         let (is_last, is_counted) = (end & !MARKS != 0, end & UNCOUNTED == 0);
@@ -448,7 +449,7 @@ impl Endpoint {
         Some(())
     }
 
-    /// A peer reads from a region by the ring.
+    /// Does the read of a peer from a region by the ring.
     fn asked(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, key, address, mark] = record.words()?;
         let link = self.way_back(origin)?;
@@ -466,7 +467,7 @@ impl Endpoint {
         Some(())
     }
 
-    /// A peer has an atomic operation done on a region.
+    /// Does the atomic operation of a peer on a region.
     fn updated(&self, origin: &mut Origin, record: &impl Record) -> Option<()> {
         let [number, key, address, what, operand, comparand] = record.words()?;
         let asked = Asked::of_wire(what & !MARKS)?;
@@ -489,7 +490,7 @@ impl Endpoint {
         Some(())
     }
 
-    /// Where a range of an own region lies.
+    /// Returns the address of a range of an own region, and the region as it was found.
     pub(super) fn range(
         &self,
         key: u64,
@@ -512,7 +513,7 @@ impl Endpoint {
         Ok((place, found))
     }
 
-    /// The entry of a message that is in this place.
+    /// Returns the entry of a message that is in this place.
     #[inline(always)]
     pub(super) fn entry_of(
         &self,
@@ -528,7 +529,8 @@ impl Endpoint {
         entry
     }
 
-    /// Whether the message that is reported gives its buffer back: one that may (`has_others`).
+    /// Returns whether the message that is reported gives its buffer back: one that may
+    /// (`has_others`).
     #[cold]
     pub(crate) fn ends_buffer(&self, buffer: *mut u8) -> bool {
         match &self.shared {
@@ -546,14 +548,14 @@ impl Endpoint {
         heir.map(|entry| entry.is_last = true).is_some()
     }
 
-    /// Whether a region is as it was found.
+    /// Returns whether a region is as it was found.
     pub(crate) fn is_open(&self, key: u64, found: &Found) -> bool {
         let now = self.domain.regions().find(key);
         now.is_some_and(|now| now.state == found.state)
     }
 }
 
-/// The entry of a message in this place.
+/// Returns the entry of a message in this place.
 pub(super) fn entry_of(place: &Place, beside: Beside, source: Option<PeerIndex>) -> Entry {
     Entry {
         context: place.context,

@@ -20,12 +20,12 @@ use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::rights::Rights;
 
-/// The operation and the bytes of its word, as one word in a record.
+/// Returns the operation and the bytes of its word, as one word in a record.
 fn to_wire(operation: Atomic, bytes: usize) -> u64 {
     (operation as u64) << 8 | bytes as u64
 }
 
-/// The operation and the bytes of its word; none where they make no sense.
+/// Returns the operation and the bytes of its word; none where they make no sense.
 fn of_wire(word: u64) -> Option<(Atomic, usize)> {
     let operation = match word >> 8 {
         1 => Atomic::Read,
@@ -64,7 +64,7 @@ impl Asked {
         }
     }
 
-    /// The right that a region has to give.
+    /// Returns the right that a region has to give.
     pub(crate) fn right(self) -> Rights {
         match self {
             Self::Word(..) => Rights::ATOMIC,
@@ -185,7 +185,7 @@ impl Endpoint {
         }
     }
 
-    /// Does an atomic operation on memory that is not mapped here, however that goes.
+    /// Does an atomic operation on memory that is not mapped here, by any path.
     ///
     /// # Safety
     /// As [`Endpoint::fetch_atomic`].

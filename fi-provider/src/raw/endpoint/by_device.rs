@@ -22,8 +22,8 @@ impl Domain {
 
 impl Endpoint {
     /// Looks the region of a key up as [`Endpoint::resolve`] does, for operations that go by the
-    /// device, whatever the peer, which may be this process: the device's atomic operations are
-    /// atomic to each other, and not to those of processors.
+    /// device to any peer, which may be this process: the device's atomic operations are atomic to
+    /// each other, and not to those of processors.
     ///
     /// # Errors
     /// As [`Endpoint::resolve`]; [`Error::NoDevice`] where there is none.

@@ -32,15 +32,15 @@ impl Endpoint {
         self.look_up(peer, key, operation)
     }
 
-    /// The region as it was looked up last: a handle, as the operation may look up others.
+    /// Returns the region as it was looked up last: a handle, as the operation may look up others.
     #[inline(always)]
     fn known_region(&self, peer: PeerIndex, key: u64) -> Option<Rc<RemoteRegion>> {
         let keys = self.keys.0.borrow();
         Known::find(&keys, peer.into(), key)?.region.clone()
     }
 
-    /// The region that `peer` has under `key`, if it has been looked up: without a handle to it. None
-    /// also where no peer can have the number.
+    /// Returns the region that `peer` has under `key`, if it has been looked up: without a handle
+    /// to it. Returns none also where no peer can have the number.
     ///
     /// # Safety
     /// Until the last use of the reference, no function of the endpoint is called but

@@ -19,7 +19,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::num::NonZero;
 use std::rc::Rc;
 
-/// When an operation starts.
+/// Condition for the start of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Condition<'a> {
     /// The counter.

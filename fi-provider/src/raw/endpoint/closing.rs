@@ -20,7 +20,7 @@ impl Drop for Endpoint {
         let by_libfabric = self.libfabric.as_ref().map(|it| it.addresses());
         let far = far.into_iter().chain(by_libfabric).flatten();
         let new = new.chain(far);
-        // Those who send here learn it by their own rings, behind the answers that wait, as soon as
+        // The senders to here learn it by their own rings, behind the answers that wait, as soon as
         // there is room.
         for address in known.chain(new).filter(|address| *address != own) {
             let Ok(link) = self.link_to(&address) else {

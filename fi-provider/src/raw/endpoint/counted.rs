@@ -288,7 +288,7 @@ impl Endpoint {
     }
 }
 
-/// The regions of a peer that count an operation on several ranges or words, each once.
+/// Returns the regions of a peer that count an operation on several ranges or words, each once.
 pub(super) fn counted<'a>(regions: impl Iterator<Item = &'a RemoteRegion>) -> Vec<RemoteRegion> {
     let mut all: Vec<RemoteRegion> = Vec::new();
     for plain in regions.filter_map(|region| region.counted.as_deref()) {
@@ -299,7 +299,7 @@ pub(super) fn counted<'a>(regions: impl Iterator<Item = &'a RemoteRegion>) -> Ve
     all
 }
 
-/// How a region counts an operation.
+/// Returns the access as which a region counts an operation.
 pub(super) fn access(operation: Operation) -> Access {
     match operation {
         Operation::Read => Access::Read,

@@ -24,7 +24,7 @@ pub struct Direct {
     pub slots: *const Slot,
     /// The count of writes, to which the program adds those that it does.
     pub written: *mut u64,
-    /// The same of reads.
+    /// The count of reads, to which the program adds those that it does.
     pub read: *mut u64,
 }
 
@@ -98,7 +98,8 @@ impl Endpoint {
     /// new domain one after the other, up to 16.
     pub const REST_STEP: usize = BELL_STEP / size_of::<AtomicU64>();
 
-    /// Where the program finds whether there is progress to make: if the word is 0, and the byte.
+    /// Returns the addresses at which the program finds whether there is progress to make: if the
+    /// word is 0, and the byte.
     pub fn rest(&self) -> (*const AtomicU64, *const u8) {
         (self.inbox.bells().first(), self.todo.as_ptr())
     }

@@ -50,7 +50,7 @@ impl Endpoint {
         queue.next()
     }
 
-    /// Whether operations on memory by a device report to this queue.
+    /// Returns whether operations on memory by a device report to this queue.
     #[inline(always)]
     pub fn ends_in(&self, queue: &CompletionQueue) -> Ends {
         if self.transmit().is(queue) {
@@ -60,7 +60,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether [`Endpoint::progress`] has nothing to do where the first word of bells is 0
+    /// Returns whether [`Endpoint::progress`] has nothing to do where the first word of bells is 0
     /// ([`Endpoint::rest`]), by few instructions and no call: as far as these tell.
     #[inline(always)]
     pub fn is_at_rest(&self) -> bool {

@@ -24,7 +24,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 impl Endpoint {
-    /// Whether an early message may be held, of which `held` bytes are counted.
+    /// Returns whether an early message may be held, of which `held` bytes are counted.
     pub(super) fn may_hold(&self, beside: Beside, held: usize) -> bool {
         if let Some(member) = &self.shared {
             return member.may_hold(beside, held);
@@ -50,7 +50,7 @@ impl Endpoint {
         }
     }
 
-    /// A message that the sender keeps until it is fetched.
+    /// Takes the offer of a message that the sender keeps until it is fetched.
     pub(super) fn offer(&self, origin: &mut Origin, record: impl Record, flags: u16) -> Fate {
         let Some([number, address, len]) = record.words() else {
             return Fate::Broken;

@@ -27,7 +27,7 @@ use std::num::NonZero;
 pub struct OneWord<'a> {
     /// The region in which the word lies.
     pub region: &'a RemoteRegion,
-    /// Where it lies.
+    /// Address of the word.
     pub address: u64,
     /// Its bytes: 4 or 8.
     pub bytes: usize,
@@ -35,7 +35,7 @@ pub struct OneWord<'a> {
     pub operation: Atomic,
     /// The operand and the comparand.
     pub operands: (u64, u64),
-    /// Where the word goes that was there; null where nobody wants it.
+    /// Address for the word that was there; null where nobody wants it.
     pub found: *mut u8,
 }
 
@@ -71,7 +71,7 @@ impl OneWord<'_> {
     }
 }
 
-/// The operation that the entry tells of.
+/// Returns the operation that the entry tells of.
 #[inline(always)]
 fn operation(found: *mut u8) -> Operation {
     if found.is_null() {
@@ -256,7 +256,7 @@ impl Endpoint {
         self.ask_atomic(region, entry, words, found, report).is_ok()
     }
 
-    /// The place of the word that was there, and the mark of the operation.
+    /// Returns the place of the word that was there, and the mark of the operation.
     #[inline(always)]
     pub(super) fn place_of(&self, one: &OneWord<'_>) -> (*mut u8, Mark) {
         if one.found.is_null() {

@@ -13,9 +13,9 @@ use crate::raw::protocol::Kind;
 use crate::raw::region::{Addressing, Region, Rights, TABLE_BYTES};
 use std::time::{Duration, Instant};
 
-/// How long the endpoint may take to serve an honest peer.
+/// Longest time that the endpoint may take to serve an honest peer.
 const LIMIT: Duration = Duration::from_secs(20);
-/// How many records the hostile peer sends, for each way that its bytes go.
+/// Number of records that the hostile peer sends, for each way that its bytes go.
 const RECORDS: u32 = 30_000;
 /// Bytes around everything that may be written.
 const GUARD: usize = 512;
@@ -67,7 +67,7 @@ impl Guarded {
         self.bytes.len() - 2 * GUARD
     }
 
-    /// A byte, counted from the first guard.
+    /// Returns a byte, counted from the first guard.
     fn byte(&self, index: usize) -> u8 {
         assert!(index < self.bytes.len());
         // SAFETY: the byte is of the vector, and no other thread writes it.
@@ -148,7 +148,7 @@ struct Victim {
     inlets: Vec<Inlet>,
     open: Vec<(Guarded, Region)>,
     read_only: (Guarded, Region),
-    /// Where own operations store, and how many are under way.
+    /// Memory to which own operations store, and the number of those under way.
     found: Vec<Guarded>,
     hostile: PeerIndex,
     honest: PeerIndex,
@@ -338,7 +338,7 @@ impl Victim {
 }
 
 /// Posts a buffer for a tagged message of the hostile peer, or for one that was claimed, or drops
-/// some; whether the buffer is posted.
+/// some. Returns whether the buffer is posted.
 ///
 /// # Safety
 /// As [`Endpoint::post_receive`].
@@ -381,7 +381,7 @@ unsafe fn post_tagged(
     }
 }
 
-/// A record of any kind: of words that make sense somewhere, or of others.
+/// Sends a record of any kind: of words that make sense somewhere, or of others.
 fn assail(random: &mut Random, link: &Link, addresses: &[u64]) -> Result<(), Error> {
     let kind = match random.below(64) {
         0 => random.next() as u16,
@@ -434,7 +434,7 @@ const FLAGS: [u64; 11] = [
     0x100, 0x200, 0x300, 0x400, 0xff00, 0x1000, 0x1000, 0x1100, 0x1200, 0x1300, 0x1400,
 ];
 
-/// A link from the hostile peer to the endpoint of this address.
+/// Opens a link from the hostile peer to the endpoint of this address.
 fn assailing(hostile: &Side, address: &Address) -> Link {
     let (domain, own) = (&hostile.domain, hostile.endpoint.number);
     Link::open(domain, own, Beyond::Nothing, address).unwrap()
@@ -528,7 +528,7 @@ fn endure(seed: u64, is_quick: bool) {
     drop((own_region, region));
 }
 
-/// The seeds, of which each run takes one more.
+/// Returns the seed of a run, and prints it.
 fn seed() -> u64 {
     let seed = std::env::var("FARREACH_SEED")
         .ok()

@@ -302,8 +302,8 @@ impl Way<'_> {
         unsafe { path.send_few(words, (bytes, len)) }
     }
 
-    /// Sends what [`Way::inject_words_over_device`] has just returned `None` for. Returns false where
-    /// that is not possible at once, and has done nothing.
+    /// Sends the message for which [`Way::inject_words_over_device`] has just returned `None`.
+    /// Returns false where that is not possible at once, and has done nothing.
     ///
     /// # Safety
     /// `bytes` holds `len` bytes.

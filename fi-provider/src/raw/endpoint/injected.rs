@@ -1,7 +1,7 @@
 //! Atomic operations on one word whose result nobody wants, in few instructions (fi_inject_atomic).
 //!
 //! Those that a peer of the node is asked for have no record here: its answers name them by one
-//! number, and a count tells how many are under way on each link.
+//! number, and a count tells the number of those under way on each link.
 
 #![expect(unsafe_code, reason = "atomic operations at raw addresses")]
 
@@ -34,7 +34,7 @@ pub enum Injected {
 }
 
 impl Injected {
-    /// Whether the word has 8 bytes.
+    /// Returns whether the word has 8 bytes.
     pub fn is_long(self) -> bool {
         (self as u8) < Self::Add32 as u8
     }
@@ -44,8 +44,8 @@ impl Injected {
 /// waits.
 pub(super) const UNNUMBERED: u64 = 1 << 30;
 
-/// Acts on a word in a region that is mapped here, with the operand at `operand`; whether the region
-/// allows it.
+/// Acts on a word in a region that is mapped here, with the operand at `operand`. Returns whether
+/// the region allows it.
 ///
 /// # Safety
 /// The region is mapped here, and the operand lies at `operand`.
@@ -167,7 +167,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether operations are under way that have no number of their own.
+    /// Returns whether operations are under way that have no number of their own.
     pub(super) fn has_unnumbered(&self) -> bool {
         let known = self.known.borrow();
         known.values().any(|link| link.unnumbered.get() > 0)

@@ -29,21 +29,21 @@ pub(super) struct Places(pub(super) NonNull<[Known; PLACES]>);
 pub(super) struct Known {
     pub(super) peer: u64,
     pub(super) key: u64,
-    /// Where the region lies; nowhere at a place without one.
+    /// Address of the region; dangling at a place without one.
     pub(super) at: NonNull<RemoteRegion>,
     pub(super) region: Option<Rc<RemoteRegion>>,
 }
 
 impl Known {
-    /// The place that has the region of a peer under a key, if one has.
+    /// Returns the place that has the region of a peer under a key, if one has.
     #[inline(always)]
     pub(super) fn find(keys: &[Self; PLACES], peer: u64, key: u64) -> Option<&Self> {
         let known = &keys[place(peer, key)];
         (known.peer == peer && known.key == key).then_some(known)
     }
 
-    /// A place without a region: by a peer and a key that belong elsewhere, so that no look-up
-    /// takes it for what it looks for.
+    /// Makes a place without a region: by a peer and a key that belong elsewhere, so that no
+    /// look-up takes it for the place that it looks for.
     fn none(at: usize) -> Self {
         let peer = u64::MAX;
         let key = (at as u64 + 1).wrapping_sub(peer << 3);
@@ -58,7 +58,7 @@ impl Known {
 }
 
 impl Keys {
-    /// The places, as long as the keys are there.
+    /// Returns the places, as long as the keys are there.
     pub(super) fn places(&self) -> Places {
         // SAFETY: the array is in a cell.
         Places(unsafe { NonNull::new_unchecked(self.0.as_ptr()) })

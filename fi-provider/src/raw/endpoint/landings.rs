@@ -60,7 +60,7 @@ impl Drop for Landing {
     }
 }
 
-/// Zeroed memory.
+/// Returns zeroed memory.
 ///
 /// # Errors
 /// [`Error::NoRoom`].
@@ -71,14 +71,14 @@ fn zeroed(len: usize) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The bytes of all pieces.
+/// Returns the number of bytes of all pieces.
 fn sum(mut lengths: impl Iterator<Item = usize>) -> Result<usize, Error> {
     let sum = lengths.try_fold(0_usize, usize::checked_add);
     sum.filter(|sum| isize::try_from(*sum).is_ok())
         .ok_or(Error::TooLong)
 }
 
-/// The bytes of all pieces, one behind the other.
+/// Returns the bytes of all pieces, one behind the other.
 ///
 /// # Errors
 /// [`Error::NoRoom`]; [`Error::TooLong`] where there cannot be so many.

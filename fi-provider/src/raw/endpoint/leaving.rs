@@ -11,12 +11,12 @@ pub(super) struct Leaving {
     /// The operation that waits for that.
     pub(super) number: u64,
     pub(super) link: Rc<Link>,
-    /// Where its entry ends in the queue of messages.
+    /// Position at which its entry ends in the queue of messages.
     pub(super) end: u64,
 }
 
 impl Leaving {
-    /// Whether the receiver's device has taken it; not as long as its queue has failed.
+    /// Returns whether the receiver's device has taken it; not as long as its queue has failed.
     pub(super) fn has_left(&self) -> bool {
         let path = self.link.far();
         path.is_none_or(|path| {
@@ -27,7 +27,8 @@ impl Leaving {
     }
 }
 
-/// Where the entry ends that was posted last to the queue of messages to a peer.
+/// Returns the position at which the entry ends that was posted last to the queue of messages to a
+/// peer.
 pub(super) fn end_of_messages(path: &FarPath) -> u64 {
     let lane = path.hub.messages.lane();
     lane.posted(lane.queue_to(path.number))

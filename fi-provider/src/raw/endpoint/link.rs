@@ -1,4 +1,4 @@
-//! The way to one endpoint, whatever it goes by.
+//! The way to one endpoint, by any path.
 
 #![expect(unsafe_code, reason = "sends bytes by their C address")]
 
@@ -19,7 +19,7 @@ pub(crate) struct Link {
     pub(crate) path: Path,
     /// The longest message that one record takes, in bytes.
     pub(crate) eager: usize,
-    /// One more where the path is a ring, else 0.
+    /// One more than `eager` where the path is a ring, else 0.
     in_ring: usize,
     is_closed: Cell<bool>,
     /// Records that wait for room.
@@ -30,7 +30,7 @@ pub(crate) struct Link {
     pub(crate) is_full: Cell<bool>,
     /// Own operations that wait for the peer.
     pub(crate) asked: Cell<usize>,
-    /// Those of them that have no number: [`super::injected`].
+    /// Number of those of them that have no number: [`super::injected`].
     pub(super) unnumbered: Cell<usize>,
     pub(crate) address: Address,
     /// The number of the own endpoint.
@@ -49,7 +49,7 @@ pub(crate) enum Path {
 }
 
 impl Link {
-    /// The link of endpoint `own` to the endpoint of this address, by a path.
+    /// Makes the link of endpoint `own` to the endpoint of this address, by a path.
     pub(super) fn by(path: Path, own: u32, address: &Address) -> Self {
         let most = match &path {
             Path::Near(path) => path.most,
@@ -75,12 +75,12 @@ impl Link {
         }
     }
 
-    /// Returns how many answers wait for room.
+    /// Returns the number of answers that wait for room.
     pub(crate) fn burden(&self) -> usize {
         self.owed.borrow().len() + self.streams.get()
     }
 
-    /// Sends the records that wait, as there is room; whether that was all.
+    /// Sends the records that wait, as there is room. Returns whether that was all.
     pub(crate) fn pay(&self) -> bool {
         let mut owed = self.owed.borrow_mut();
         while let Some(&(kind, words)) = owed.front() {
@@ -92,7 +92,7 @@ impl Link {
         true
     }
 
-    /// The process, where it is of this node.
+    /// Returns the process, where it is of this node.
     #[inline(always)]
     pub(crate) fn near(&self) -> Option<&Near> {
         match &self.path {
@@ -101,7 +101,7 @@ impl Link {
         }
     }
 
-    /// The path over the device, where it is that.
+    /// Returns the path over the device, where it is that.
     pub(crate) fn far(&self) -> Option<&FarPath> {
         match &self.path {
             Path::Near(_) | Path::Libfabric(_) => None,
@@ -109,7 +109,7 @@ impl Link {
         }
     }
 
-    /// The path by libfabric, where it is that.
+    /// Returns the path by libfabric, where it is that.
     pub(crate) fn libfabric(&self) -> Option<&LibfabricPath> {
         match &self.path {
             Path::Near(_) | Path::Far(_) => None,
@@ -117,7 +117,8 @@ impl Link {
         }
     }
 
-    /// Where `len` bytes at `offset` of the peer's arena lie, if it is mapped here and has them.
+    /// Returns the address of `len` bytes at `offset` of the peer's arena, if it is mapped here and
+    /// has them.
     pub(crate) fn mapped(&self, offset: u64, len: usize) -> Option<*const u8> {
         let near = self.near()?;
         let end = offset.checked_add(len as u64)?;
@@ -162,7 +163,7 @@ impl Link {
             .map_or(Ok(false), |near| unsafe { near.write(dest, source, bytes) })
     }
 
-    /// Whether the process runs, as far as is known.
+    /// Returns whether the process runs, as far as is known.
     pub(crate) fn is_alive(&self) -> bool {
         // One after the other: a match of all three is a jump by a table.
         if let Path::Near(path) = &self.path {
@@ -181,12 +182,12 @@ impl Link {
         }
     }
 
-    /// Whether the endpoint, or its process, is gone.
+    /// Returns whether the endpoint, or its process, is gone.
     pub(crate) fn is_over(&self) -> bool {
         self.is_closed.get() || !self.is_alive()
     }
 
-    /// Whether the peer has said that its endpoint is closed.
+    /// Returns whether the peer has said that its endpoint is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.get()
     }
@@ -201,7 +202,8 @@ impl Link {
         }
     }
 
-    /// The ring, if that is the path and takes a message of `len` bytes whole: by one comparison.
+    /// Returns the ring, if that is the path and takes a message of `len` bytes whole: by one
+    /// comparison.
     #[inline(always)]
     pub(crate) fn ring_for(&self, len: usize) -> Option<&NearPath> {
         if len >= self.in_ring {

@@ -56,7 +56,7 @@ impl Link {
 }
 
 impl Endpoint {
-    /// The link to a peer.
+    /// Calls `act` with the link to a peer.
     #[inline(always)]
     pub(super) fn with_link<T>(
         &self,
@@ -71,8 +71,8 @@ impl Endpoint {
         act(&self.connect(peer)?)
     }
 
-    /// The link to a peer that was sent to before, without a handle to it. None also where no peer can
-    /// have the number.
+    /// Returns the link to a peer that was sent to before, without a handle to it. Returns none
+    /// also where no peer can have the number.
     ///
     /// # Safety
     /// Until the last use of the reference, no function is called that borrows the links.
@@ -114,7 +114,7 @@ impl Endpoint {
         self.vector.get_to_know(peer);
     }
 
-    /// The link to an endpoint.
+    /// Returns the link to an endpoint.
     pub(super) fn link_to(&self, address: &Address) -> Result<Rc<Link>, Error> {
         if let Some(link) = self.known.borrow().get(address) {
             return Ok(Rc::clone(link));
@@ -143,14 +143,14 @@ impl Endpoint {
         owed.push_back((kind, words));
     }
 
-    /// The links that go by the device.
+    /// Returns the links that go by the device.
     pub(crate) fn far_links(&self) -> Vec<Rc<Link>> {
         let known = self.known.borrow();
         let far = known.values().filter(|link| link.far().is_some());
         far.cloned().collect()
     }
 
-    /// The links that go by libfabric.
+    /// Returns the links that go by libfabric.
     pub(crate) fn libfabric_links(&self) -> Vec<Rc<Link>> {
         let known = self.known.borrow();
         let links = known.values().filter(|link| link.libfabric().is_some());

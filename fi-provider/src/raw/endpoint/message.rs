@@ -102,8 +102,8 @@ impl Beside {
 }
 
 impl Endpoint {
-    /// The longest message that [`Endpoint::inject`] takes, in bytes, for rings of this domain's
-    /// configuration; peers with shorter rings take less.
+    /// Returns the longest message that [`Endpoint::inject`] takes, in bytes, for rings of this
+    /// domain's configuration; peers with shorter rings take less.
     pub fn inject_size(&self) -> usize {
         fi_shm::ring::max_payload(self.domain.config().ring_bytes) - 48
     }
@@ -308,8 +308,8 @@ impl Endpoint {
                     return Ok(Some(number));
                 }
                 match (level, &link.path) {
-                    // libfabric tells nothing of messages that have left, but what it holds may be
-                    // lost with the sender.
+                    // libfabric tells nothing of messages that have left, but the messages that it
+                    // holds may be lost with the sender.
                     (Level::Delivered, _) | (Level::Transmitted, Path::Libfabric(_)) => {
                         self.send_answered(link, message, beside, entry, promise)?;
                     }
@@ -404,8 +404,8 @@ impl Endpoint {
     }
 
     /// Lets the receiver of a message read it over the device, as long as the operation of this
-    /// number is under way: returns the address and the key by which it does. None where it does not
-    /// go by a device, or that cannot be: the bytes go in pieces then.
+    /// number is under way: returns the address and the key by which it does. Returns none where it
+    /// does not go by a device, or that cannot be: the bytes go in pieces then.
     ///
     /// # Safety
     /// `message` holds the bytes until the operation is reported.

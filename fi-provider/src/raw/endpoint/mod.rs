@@ -109,7 +109,8 @@ use stream::Stream;
 use threshold::Deferred;
 use todo::Todo;
 
-/// Where an endpoint reports, and how much it holds.
+/// Queues and counters to which an endpoint reports, and limits of the early messages that it
+/// holds.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Takes the entries of operations that this side starts.
@@ -154,7 +155,7 @@ impl Config {
 
 /// Records of one ring that are taken in one turn, at most: the other rings have theirs.
 pub(crate) const TURN: usize = 256;
-/// How long an endpoint that closes waits for room to say so to a peer.
+/// Longest time that an endpoint that closes waits for room to say so to a peer.
 const FAREWELL: Duration = Duration::from_millis(500);
 /// Operations that may wait for a peer at a time: more are refused.
 const MOST_ASKED: usize = 1 << 10;
@@ -183,17 +184,17 @@ const LIBFABRIC: u8 = 128;
 /// An endpoint, used by one thread. Another thread opens one of its own in the same domain.
 #[derive(Debug)]
 pub struct Endpoint {
-    /// By the peers' numbers, as long as the vector's version is `seen`.
+    /// Links by the peers' numbers, as long as the vector's version is `seen`.
     links: RefCell<Vec<Option<Rc<Link>>>>,
     seen: Cell<u64>,
     /// The vector's version with which the senders of early messages were looked up.
     named: Cell<u64>,
-    /// By their addresses: senders that are not in the vector are answered, too.
+    /// Links by their addresses: senders that are not in the vector are answered, too.
     known: RefCell<HashMap<Address, Rc<Link>>>,
     places: Places,
     /// Has the places.
     keys: Rc<Keys>,
-    /// By their bells.
+    /// Receiving ends of rings, by their bells.
     incoming: RefCell<Vec<Option<Box<Incoming>>>>,
     /// The first word of bells, which is the inbox's.
     first_bells: *const AtomicU64,
@@ -247,7 +248,7 @@ struct Incoming {
 }
 
 impl Endpoint {
-    /// The address by which peers reach the endpoint.
+    /// Returns the address by which peers reach the endpoint.
     pub fn address(&self) -> Address {
         match &self.libfabric {
             Some(libfabric) => libfabric.address().clone(),
@@ -338,7 +339,7 @@ impl Endpoint {
 
     /// Makes progress until no own operation is under way, and orders all writes before everything
     /// after: they are delivered. Deferred operations count from the moment that their threshold is
-    /// reached. False if the time is over first.
+    /// reached. Returns false if the time is over first.
     pub fn quiet(&self, limit: Duration) -> bool {
         let is_far_done = || self.far().is_none_or(Far::is_quiet);
         let is_done = || {
@@ -494,7 +495,7 @@ impl Endpoint {
         gone.iter().for_each(|link| self.fail_unnumbered(link));
     }
 
-    /// Looks at the device, and reports what it has done.
+    /// Looks at the device, and reports the operations that it has done.
     fn turn_far(&self, far: &Far) {
         far.note_whole_turn();
         let any = self.take_far(far) | self.look_far(far) | self.collect_taken(far);
@@ -521,8 +522,8 @@ impl Endpoint {
         }
     }
 
-    /// Lets the device or libfabric act, of which nothing is reported any more; whether it has
-    /// something to do for the endpoint.
+    /// Lets the device or libfabric act, of which nothing is reported any more. Returns whether it
+    /// has something to do for the endpoint.
     fn let_act(&self) -> bool {
         let is_busy = self.libfabric.as_ref().is_some_and(|it| it.let_act());
         self.far.as_ref().map_or(is_busy, |far| {
@@ -531,7 +532,7 @@ impl Endpoint {
         })
     }
 
-    /// The regions of the domain.
+    /// Returns the regions of the domain.
     pub(crate) fn regions(&self) -> &Regions {
         self.domain.regions()
     }
@@ -541,34 +542,34 @@ impl Endpoint {
         self.domain.shared().wake();
     }
 
-    /// The endpoint's part of the device.
+    /// Returns the endpoint's part of the device.
     pub(crate) fn far(&self) -> Option<&Far> {
         self.far.as_ref()
     }
 
-    /// The memory of an own region that has so many bytes at an address, for own entries.
+    /// Returns the memory of an own region that has so many bytes at an address, for own entries.
     pub(crate) fn own_memory(&self, address: usize, bytes: usize) -> Option<Local> {
         self.domain.regions().local_memory(address, bytes)
     }
 
-    /// The counter of such operations.
+    /// Returns the counter of such operations.
     #[inline(always)]
     pub(crate) fn counter(&self, operation: Operation) -> &Counter {
         self.ends(operation).1
     }
 
-    /// The endpoint's number in its domain.
+    /// Returns the endpoint's number in its domain.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
 
-    /// The queue for the entries of operations that this side starts.
+    /// Returns the queue for the entries of operations that this side starts.
     pub(crate) fn transmit(&self) -> &CompletionQueue {
         &self.config.transmit
     }
 
-    /// Looks at further words of bells, and does what waits for room: answers, streams, and records
-    /// that were left.
+    /// Looks at further words of bells, and does the work that waits for room: answers, streams,
+    /// and records that were left.
     #[inline(never)]
     fn work_off(&self) {
         if let Some(far) = &self.far {
@@ -619,7 +620,7 @@ impl Endpoint {
         left.into_iter().for_each(|bell| self.drain(bell));
     }
 
-    /// The queue and the counter that an operation reports to.
+    /// Returns the queue and the counter that an operation reports to.
     #[inline(always)]
     fn ends(&self, operation: Operation) -> (&CompletionQueue, &Counter) {
         match operation {

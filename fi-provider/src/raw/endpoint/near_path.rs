@@ -100,7 +100,7 @@ impl NearPath {
         unsafe { self.fill::<N, false>(room, kind, words, bytes, len) }
     }
 
-    /// Whether a record of a payload of `len` bytes finds room.
+    /// Returns whether a record of a payload of `len` bytes finds room.
     pub(crate) fn has_room(&self, len: usize) -> bool {
         // SAFETY: the only reference, as in `post`.
         let sender = unsafe { &mut *self.sender.get() };
@@ -233,7 +233,7 @@ impl NearPath {
         self.near.wake(self.to)
     }
 
-    /// Why a post has found no room.
+    /// Returns the reason why a post has found no room.
     pub(crate) fn refusal(&self) -> Error {
         // SAFETY: the only reference: a path is of one thread, `post` has used its own, and
         // `in_flight` knows nothing of paths.

@@ -39,13 +39,13 @@ impl Origin {
         &self.address
     }
 
-    /// The number, as far as [`Origin::is_of`] says that it is up to date.
+    /// Returns the number, as far as [`Origin::is_of`] says that it is up to date.
     #[inline(always)]
     pub(super) fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Whether the number is of the vector's present version.
+    /// Returns whether the number is of the vector's present version.
     #[inline(always)]
     pub(super) fn is_of(&self, vector: &AddressVector) -> bool {
         self.version == vector.version()

@@ -18,7 +18,7 @@ pub(crate) struct Pending {
     /// The operation of which it is a part.
     pub(crate) part: Option<NonZero<u64>>,
     pub(crate) state: State,
-    /// That of few operations: the others pay one word for it.
+    /// Part that few operations have: the others pay one word for it.
     pub(crate) rare: Option<Box<Rare>>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Pending {
 pub(crate) struct Rare {
     /// The bytes of a message, as peers read them over the device.
     shown: Option<Region>,
-    /// These, where the operation holds them.
+    /// The bytes of a message, where the operation holds them.
     held: Vec<u8>,
     /// Regions of the peer that count it when all its parts have ended.
     pub(crate) counted: Vec<RemoteRegion>,
@@ -36,8 +36,8 @@ pub(crate) struct Rare {
 }
 
 impl Pending {
-    /// Whether the device brings the bytes, or parts of it are operations of their own: these alone
-    /// tell of the end.
+    /// Returns whether the device brings the bytes, or parts of it are operations of their own:
+    /// these alone tell of the end.
     pub(crate) fn is_with_others(&self) -> bool {
         let with_device = matches!(self.state, State::Gathering { left: 0, .. });
         with_device || matches!(self.state, State::Parts { .. })
@@ -47,7 +47,7 @@ impl Pending {
         self.rare.get_or_insert_default()
     }
 
-    /// The buffer to which a message is coming.
+    /// Returns the buffer to which a message is coming.
     pub(crate) fn buffer(&self) -> Option<*mut u8> {
         match self.state {
             State::Gathering { dest, .. } if self.entry.operation == Operation::Receive => {
@@ -63,7 +63,7 @@ impl Pending {
 pub(crate) enum State {
     /// The peer's word that it is done.
     Answer,
-    /// The same; until then the peer may fetch the bytes.
+    /// The peer's word that it is done; until then the peer may fetch the bytes.
     Offered { source: *const u8 },
     /// Bytes, `left` of them, or none where the device brings them; when all are there, the peer is
     /// told of the end of its operation with this number, if it has one.
@@ -109,7 +109,7 @@ impl Table {
         Some(u64::from(*generation) << 32 | u64::from(index))
     }
 
-    /// The operation of this number, if it is one with the peer of `link`.
+    /// Returns the operation of this number, if it is one with the peer of `link`.
     pub(crate) fn get(&mut self, number: u64, link: &Link) -> Option<&mut Pending> {
         let (generation, slot) = self.slots.get_mut(number as u32 as usize)?;
         let is_it = u64::from(*generation) == number >> 32;
@@ -211,7 +211,7 @@ impl Table {
         Some(pending)
     }
 
-    /// The entry of a message that is still coming to the buffer at `buffer`.
+    /// Returns the entry of a message that is still coming to the buffer at `buffer`.
     pub(crate) fn coming_to(&mut self, buffer: *mut u8) -> Option<&mut Entry> {
         let mut waiting = self.slots.iter_mut().filter_map(|(_, slot)| slot.as_mut());
         // A buffer for a tagged message is for no other one.
@@ -219,7 +219,7 @@ impl Table {
         waiting.find(|one| is_it(one)).map(|one| &mut one.entry)
     }
 
-    /// The numbers of operations for which `is_wanted`.
+    /// Returns the numbers of operations for which `is_wanted`.
     pub(crate) fn numbers(&self, is_wanted: impl Fn(&Pending) -> bool) -> Vec<u64> {
         let slots = (0..).zip(&self.slots);
         let wanted = slots.filter(|(_, (_, slot))| slot.as_ref().is_some_and(&is_wanted));
@@ -228,7 +228,7 @@ impl Table {
             .collect()
     }
 
-    /// How many operations wait.
+    /// Returns the number of operations that wait.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }

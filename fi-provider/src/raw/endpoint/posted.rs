@@ -2,15 +2,15 @@
 
 use crate::raw::address_vector::PeerIndex;
 
-/// When a message counts as sent.
+/// Event at which a message counts as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// When its bytes may be changed (FI_INJECT_COMPLETE).
+    /// Its bytes may be changed (FI_INJECT_COMPLETE).
     Free,
-    /// When it has left, and arrives at a live receiver whatever becomes of the sender
+    /// It has left, and arrives at a live receiver independently of the sender
     /// (FI_TRANSMIT_COMPLETE).
     Transmitted,
-    /// When the receiver has matched and copied it (FI_DELIVERY_COMPLETE).
+    /// The receiver has matched and copied it (FI_DELIVERY_COMPLETE).
     Delivered,
 }
 

@@ -7,7 +7,7 @@ use super::remote::RemoteRegion;
 pub struct Range<'a> {
     /// The region.
     pub region: &'a RemoteRegion,
-    /// Where the first byte lies.
+    /// Address of the first byte.
     pub address: u64,
     /// The bytes.
     pub len: usize,
@@ -18,12 +18,13 @@ pub struct Range<'a> {
 pub struct Word<'a> {
     /// The region in which it lies.
     pub region: &'a RemoteRegion,
-    /// Where it lies.
+    /// Address of the word.
     pub address: u64,
     /// The operand.
     pub operand: u64,
     /// The comparand, of [`super::Atomic::CompareSwap`].
     pub comparand: u64,
-    /// Where the word goes that was there; null where nobody wants it, of [`super::Endpoint::update`].
+    /// Address for the word that was there; null where nobody wants it, of
+    /// [`super::Endpoint::update`].
     pub found: *mut u8,
 }

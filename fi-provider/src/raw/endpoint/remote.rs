@@ -18,27 +18,29 @@ pub struct RemoteRegion {
     pub(crate) found: Found,
     /// Its key for the device, as entries have it.
     pub(crate) device_key: RemoteKey,
-    /// How many addresses from its first byte on are those of words of 8 bytes that lie in it.
+    /// Number of addresses from its first byte on that are those of words of 8 bytes that lie in
+    /// it.
     pub(super) words: u64,
-    /// The same of those whose addresses are aligned to 8 bytes; 0 where the words are not then.
+    /// Number of such addresses for words whose addresses are aligned to 8 bytes; 0 where the words
+    /// are not then.
     pub(super) aligned_words: u64,
     /// For each set of rights the state in which they are given: that which was found, or none that
     /// comes.
     pub(super) given_in: [RegionState; Rights::SETS],
     /// Tells whether the region is as it was found.
     pub(super) state: *const AtomicU64,
-    /// That word, where the peer's is not mapped.
+    /// The word of `state`, where the peer's is not mapped.
     pub(super) _beyond: Option<Rc<Beyond>>,
     /// The first byte, as mapped here; null where it is not.
     pub(crate) mapped: *mut u8,
     /// The link's path over a device, where posts are in line by a connected queue; else null.
     pub(crate) in_line: *const FarPath,
-    /// The same, where atomic operations are the device's, and addresses are aligned where their
-    /// words are.
+    /// As `in_line`, where atomic operations are the device's, and addresses are aligned where
+    /// their words are.
     pub(super) updated_in_line: *const FarPath,
     /// The counts of its writes and reads, where they are mapped here and it is counted.
     pub(super) counts: *const AtomicU64,
-    /// The same region, which does not say that it is counted, where it does.
+    /// This region as one that does not say that it is counted, where it is counted.
     pub(crate) counted: Option<Rc<Self>>,
     /// The mark of accesses by records: [`UNCOUNTED`] for parts of those that are counted as a
     /// whole, and the generation where nothing tells here that the region is closed.
@@ -52,7 +54,7 @@ pub struct RemoteRegion {
 }
 
 impl RemoteRegion {
-    /// A region of a peer of which nothing is mapped here.
+    /// Makes a region of a peer of which nothing is mapped here.
     pub(super) fn beyond(found: Found, key: u64, link: &Rc<Link>) -> Self {
         let beyond = Rc::new(Beyond::new(found, key));
         if let Some(path) = link.far() {
@@ -90,7 +92,8 @@ impl RemoteRegion {
         }
     }
 
-    /// The same region, which refuses accesses that go the ways of all others if it is counted.
+    /// Returns the same region, which refuses accesses that go the ways of all others if it is
+    /// counted.
     pub(super) fn refusing_if_counted(self) -> Self {
         if !self.found.state.is_counted() {
             return self;
@@ -105,12 +108,13 @@ impl RemoteRegion {
         }
     }
 
-    /// The region that does not say that it is counted.
+    /// Returns the region that does not say that it is counted.
     pub(crate) fn plain(&self) -> &Self {
         self.counted.as_deref().unwrap_or(self)
     }
 
-    /// The same region beyond this process, all atomic operations on which are the device's.
+    /// Returns the same region beyond this process, all atomic operations on which are the
+    /// device's.
     pub(super) fn of_device(self) -> Self {
         Self {
             updated_in_line: match self.found.keeps_alignment() {
@@ -122,7 +126,7 @@ impl RemoteRegion {
         }
     }
 
-    /// The same region, for parts of an access that is counted as a whole.
+    /// Returns the same region, for parts of an access that is counted as a whole.
     pub(super) fn for_parts(&self) -> Self {
         Self {
             counts: std::ptr::null(),
@@ -131,7 +135,7 @@ impl RemoteRegion {
         }
     }
 
-    /// Looks whether a range may be accessed in this way, by whatever way.
+    /// Looks whether a range may be accessed in this way, by any path.
     ///
     /// # Errors
     /// As [`super::Endpoint::write`].
@@ -158,7 +162,7 @@ impl RemoteRegion {
         }
     }
 
-    /// The counts that the device adds to: the address of one, and a region that has it.
+    /// Returns the counts that the device adds to: the address of one, and a region that has it.
     pub(crate) fn counts_far(&self, path: &FarPath, access: Access) -> (u64, Self) {
         let (table, _) = path.theirs.table;
         let address = table.wrapping_add(self.found.count_far(access));
@@ -178,8 +182,8 @@ impl RemoteRegion {
         (address, region)
     }
 
-    /// The same region, whose operations go to another one that the peer has under the key by the
-    /// time they are done.
+    /// Returns the same region, whose operations go to another one that the peer has under the key
+    /// by the time they are done.
     pub(crate) fn following(self) -> Self {
         Self {
             // A count would go to that of the region that was.
@@ -193,40 +197,40 @@ impl RemoteRegion {
         }
     }
 
-    /// The key that it was looked up by.
+    /// Returns the key that it was looked up by.
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.found.len as usize
     }
 
-    /// Whether it has no bytes.
+    /// Returns whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.found.len == 0
     }
 
-    /// The first byte as mapped here, by which this process loads and stores in it, and counts
-    /// nothing; none where it does not.
+    /// Returns the first byte as mapped here, by which this process loads and stores in it, and
+    /// counts nothing; none where it does not.
     pub fn mapped(&self) -> Option<*mut u8> {
         self.is_mapped().then_some(self.mapped)
     }
 
-    /// The byte at an address in it, as [`RemoteRegion::mapped`].
+    /// Returns the byte at an address in it, as [`RemoteRegion::mapped`].
     pub fn mapped_at(&self, address: u64) -> Option<*mut u8> {
         let offset = address.wrapping_sub(self.found.start);
         let first = self.mapped().filter(|_| offset < self.found.len)?;
         Some(first.wrapping_add(offset as usize))
     }
 
-    /// Whether this process loads and stores in it, and counts nothing.
+    /// Returns whether this process loads and stores in it, and counts nothing.
     pub fn is_mapped(&self) -> bool {
         !self.mapped.is_null()
     }
 
-    /// Whether few bytes are written there by posts in line to a device.
+    /// Returns whether few bytes are written there by posts in line to a device.
     #[inline(always)]
     pub fn is_in_line(&self) -> bool {
         !self.in_line.is_null()
@@ -245,14 +249,14 @@ impl RemoteRegion {
         unsafe { (*self.in_line).widen_connection() }
     }
 
-    /// Whether words of 8 bytes are updated there by posts in line to a device; then
+    /// Returns whether words of 8 bytes are updated there by posts in line to a device; then
     /// [`RemoteRegion::is_in_line`], too.
     #[inline(always)]
     pub fn is_updated_in_line(&self) -> bool {
         !self.updated_in_line.is_null()
     }
 
-    /// The state of the region now.
+    /// Returns the state of the region now.
     #[inline(always)]
     pub(super) fn state(&self) -> u64 {
         // SAFETY: the word is in the peer's table, which is mapped as long as the link holds its
@@ -262,14 +266,14 @@ impl RemoteRegion {
         unsafe { (*self.state).load(Ordering::Relaxed) }
     }
 
-    /// Whether it gives rights now.
+    /// Returns whether it gives rights now.
     #[inline(always)]
     pub(crate) fn gives(&self, rights: Rights) -> bool {
         self.given_in[rights.index()].is(self.state())
     }
 
-    /// The distance from the first byte of a range that may be accessed in this way, and need not be
-    /// counted.
+    /// Returns the distance from the first byte of a range that may be accessed in this way, and
+    /// need not be counted.
     #[inline(always)]
     pub(crate) fn find(&self, address: u64, len: usize, rights: Rights) -> Option<usize> {
         if !self.gives(rights) {
@@ -279,7 +283,7 @@ impl RemoteRegion {
         offset.map(|offset| offset as usize)
     }
 
-    /// The same of a word of 8 bytes.
+    /// Does as [`RemoteRegion::find`], for a word of 8 bytes.
     #[inline(always)]
     pub(crate) fn find_word(&self, address: u64, rights: Rights) -> Option<usize> {
         if !self.gives(rights) {
@@ -289,7 +293,8 @@ impl RemoteRegion {
         (offset < self.words).then_some(offset as usize)
     }
 
-    /// The same of one at an address that is aligned to it, if that is.
+    /// Does as [`RemoteRegion::find`], for a word of 8 bytes at an address that is aligned to it,
+    /// if that is.
     #[inline(always)]
     pub(crate) fn find_aligned_word(&self, address: u64, rights: Rights) -> Option<usize> {
         // Before the state, which is then compared where it lies.
@@ -303,7 +308,7 @@ impl RemoteRegion {
         (offset < self.aligned_words).then_some(offset as usize)
     }
 
-    /// The same, or why there is none.
+    /// Does as [`RemoteRegion::find`]; returns the reason why there is none otherwise.
     ///
     /// # Errors
     /// As [`super::Endpoint::write`].
@@ -313,7 +318,7 @@ impl RemoteRegion {
         offset.ok_or_else(|| self.refusal(rights))
     }
 
-    /// Why accesses of this kind are refused.
+    /// Returns the reason why accesses of this kind are refused.
     #[cold]
     pub(crate) fn refusal(&self, rights: Rights) -> Error {
         let state = self.state();

@@ -33,8 +33,8 @@ use std::rc::Rc;
 const FEW: usize = 16;
 
 impl RemoteRegion {
-    /// The kernel's copy of a few bytes to a region of a process of the node, which is not mapped
-    /// here; none where that is not possible at once.
+    /// Returns the kernel's copy of a few bytes to a region of a process of the node, which is not
+    /// mapped here; none where that is not possible at once.
     #[inline(always)]
     pub fn by_kernel(&self, address: u64, source: *const u8, len: usize) -> Option<KernelWrite> {
         if len > FEW || self.find(address, len, Rights::WRITE).is_none() {
@@ -45,7 +45,7 @@ impl RemoteRegion {
             .write_few(self.found.place(address), source, len)
     }
 
-    /// The same of 8 bytes.
+    /// Does as [`RemoteRegion::by_kernel`], for 8 bytes.
     #[inline(always)]
     pub fn word_by_kernel(&self, address: u64, source: *const u8) -> Option<KernelWrite> {
         self.find_word(address, Rights::WRITE)?;
@@ -53,7 +53,7 @@ impl RemoteRegion {
         self.link.near()?.write_few(place, source, size_of::<u64>())
     }
 
-    /// The address of the bytes that such a copy is of.
+    /// Returns the address of the bytes that such a copy is of.
     pub fn address_of(&self, write: &KernelWrite) -> u64 {
         (write.dest().wrapping_sub(self.found.base)).wrapping_add(self.found.start)
     }
@@ -301,7 +301,7 @@ impl Endpoint {
         true
     }
 
-    /// Whether an operation that is done at once may report: there is room for its entry.
+    /// Returns whether an operation that is done at once may report: there is room for its entry.
     #[inline(always)]
     pub fn may_report<R: Report>(&self, report: R) -> bool {
         report.context().is_none() || self.config.transmit.is_open()
@@ -552,7 +552,7 @@ impl Endpoint {
         unsafe { self.write_otherwise::<WHOLE, R>(region, address, source, len, report) }
     }
 
-    /// Writes to memory that is not mapped here, however that goes.
+    /// Writes to memory that is not mapped here, by any path.
     ///
     /// # Safety
     /// As [`Endpoint::write`]; where `WHOLE`, `source` holds the bytes during the call.
@@ -668,7 +668,7 @@ impl Endpoint {
         unsafe { self.read_otherwise(region, address, (dest, len), report) }
     }
 
-    /// Reads memory that is not mapped here, however that goes.
+    /// Reads memory that is not mapped here, by any path.
     ///
     /// # Safety
     /// As [`Endpoint::read`].
@@ -745,7 +745,7 @@ impl Endpoint {
         asked.inspect_err(|_| self.abandon(number))
     }
 
-    /// The counter of reads, or of writes and atomic operations.
+    /// Returns the counter of reads, or of writes and atomic operations.
     #[inline(always)]
     pub(crate) fn counter_of(&self, is_read: bool) -> &Counter {
         let Config { read, written, .. } = &self.config;
@@ -781,7 +781,7 @@ impl Endpoint {
     }
 }
 
-/// The entry of an operation on memory.
+/// Returns the entry of an operation on memory.
 #[inline(always)]
 pub(crate) fn rma_entry<R: Report>(operation: Operation, len: usize, report: R) -> Entry {
     Entry {

@@ -36,11 +36,11 @@ pub(super) struct Inner {
     matcher: RefCell<Matcher<Held>>,
     tagged: RefCell<Tagged<Held>>,
     pub(super) landings: Landings,
-    /// That of all endpoints: of the first one.
+    /// The vector of all endpoints: that of the first one.
     vector: OnceCell<AddressVector>,
     /// The vector's version with which the senders of early messages were looked up.
     named: Cell<u64>,
-    /// By the numbers of the endpoints.
+    /// Members by the numbers of the endpoints.
     members: RefCell<HashMap<u32, Rc<Handed>>>,
     /// Buffers for several messages to which some are coming, by their addresses.
     several: RefCell<HashMap<*mut u8, Several>>,
@@ -63,7 +63,7 @@ type Held = (u32, Early);
 /// Early messages of an endpoint, of which it is to do the rest.
 #[derive(Debug, Default)]
 pub(super) struct Handed {
-    /// Those that have buffers.
+    /// Early messages that have buffers.
     pub(super) matched: RefCell<VecDeque<(Early, Place, Option<PeerIndex>)>>,
     /// The answers to those that were dropped.
     pub(super) dropped: RefCell<Vec<(u64, Rc<Link>)>>,
@@ -78,8 +78,8 @@ pub(super) struct Member {
 }
 
 impl ReceiveContext {
-    /// A context that holds early messages of so many bytes, and so many, and as much again of
-    /// tagged ones.
+    /// Makes a context that holds early messages of so many bytes, and so many, and as much again
+    /// of tagged ones.
     pub fn new(most_early: (usize, usize)) -> Self {
         Self(Rc::new(Inner {
             matcher: RefCell::new(Matcher::new(most_early)),
@@ -350,18 +350,18 @@ fn peeked(early: &tagged::Early<Held>) -> Peeked {
 }
 
 impl Member {
-    /// Whether a message that comes may be matched: those before it were told of.
+    /// Returns whether a message that comes may be matched: those before it were told of.
     pub(super) fn may_match(&self) -> bool {
         self.handed.matched.borrow().is_empty()
     }
 
-    /// Whether [`super::Endpoint::deliver_shared`] has something to do.
+    /// Returns whether [`super::Endpoint::deliver_shared`] has something to do.
     pub(super) fn has_work(&self) -> bool {
         let has_dropped = !self.handed.dropped.borrow().is_empty();
         has_dropped || !self.may_match() || !self.context.0.closed.borrow().is_empty()
     }
 
-    /// Notes that a message is reported; whether that gives its buffer back.
+    /// Notes that a message is reported. Returns whether that gives its buffer back.
     pub(super) fn ends_buffer(&self, buffer: *mut u8) -> bool {
         let mut several = self.context.0.several.borrow_mut();
         // One that is not counted is alone.
@@ -397,7 +397,7 @@ impl Member {
         Some(place)
     }
 
-    /// Whether an early message may be held, of which `held` bytes are counted.
+    /// Returns whether an early message may be held, of which `held` bytes are counted.
     pub(super) fn may_hold(&self, beside: Beside, held: usize) -> bool {
         let inner = &*self.context.0;
         match beside.tag {
@@ -417,7 +417,8 @@ impl Member {
         }
     }
 
-    /// Gives early messages the numbers that their senders have got; whether some have none.
+    /// Gives early messages the numbers that their senders have got. Returns whether some have
+    /// none.
     pub(super) fn name_senders(&self) -> bool {
         self.context.name();
         let inner = &*self.context.0;

@@ -30,8 +30,8 @@ impl Sharing {
         }
     }
 
-    /// The words, where the peer may be told of a turn: it has taken its word of the last one. So no
-    /// more than one such record is in its ring.
+    /// Returns the words, where the peer may be told of a turn: it has taken its word of the last
+    /// one. So no more than one such record is in its ring.
     pub(super) fn words(&self) -> Option<&Words> {
         if self.is_refused.get() {
             return None;

@@ -11,7 +11,7 @@ use fi_shm::ring::Other;
 use std::num::NonZero;
 use std::ptr::NonNull;
 
-/// Why records of a ring were left.
+/// Reason why records of a ring were left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
     /// The first is another one, or room is to be given back behind it.
@@ -97,7 +97,7 @@ impl Endpoint {
     }
 
     /// Takes the first record of a ring if it is a message of a tag and 8 bytes, and nothing is
-    /// special; whether it did.
+    /// special. Returns whether it did.
     #[inline(always)]
     fn take_tagged_word(&self, one: &mut Incoming) -> bool {
         const BOTH: usize = 2 * size_of::<u64>();
@@ -177,7 +177,7 @@ impl Endpoint {
         self.drain_tagged::<false>(one)
     }
 
-    /// The ring of a bell, if it is there.
+    /// Returns the ring of a bell, if it is there.
     ///
     /// # Safety
     /// As long as the reference is used, no function is called that borrows the rings.
@@ -217,7 +217,8 @@ impl Endpoint {
         }
     }
 
-    /// Does as [`Endpoint::drain_short`] for messages of a tag and bytes; whether it took all.
+    /// Does as [`Endpoint::drain_short`] for messages of a tag and bytes. Returns whether it took
+    /// all.
     #[inline(always)]
     fn drain_tagged<const QUICK: bool>(&self, one: &mut Incoming) -> bool {
         let Incoming {

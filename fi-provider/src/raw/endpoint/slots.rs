@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 /// Places of regions that are known.
 pub const PLACES: usize = 256;
 
-/// The place of the region that a peer has under a key.
+/// Returns the place of the region that a peer has under a key.
 #[inline(always)]
 pub(super) fn place(peer: u64, key: u64) -> usize {
     key.wrapping_add(peer << 3) as usize % PLACES
@@ -34,11 +34,11 @@ pub struct Slot {
     pub mapped: *mut u8,
     /// As `writable`.
     pub readable: u64,
-    /// The same of atomic operations.
+    /// As `writable`, of atomic operations.
     pub updatable: u64,
     /// As `room`, of a region that is written by a post in line; `room` is 0 then.
     pub far_room: u64,
-    /// That region, for [`super::Endpoint::write_posted`]; else null.
+    /// The region, for [`super::Endpoint::write_posted`]; else null.
     pub region: *const RemoteRegion,
 }
 

@@ -27,10 +27,10 @@ pub(crate) struct Stream {
     pub(crate) is_counted: bool,
 }
 
-/// Where the peer puts them.
+/// Places to which the peer puts the bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
-    /// Where its operation of this number has room.
+    /// The room of its operation of this number.
     Pieces(u64),
     /// In the region of a key, from an address on.
     Region { key: u64, address: u64, mark: u64 },
@@ -43,7 +43,8 @@ enum Source {
 }
 
 impl Stream {
-    /// `len` bytes at `source`, for the peer's operation `number`; of the own operation `own`.
+    /// Makes a stream of `len` bytes at `source`, for the peer's operation `number`; of the own
+    /// operation `own`.
     pub(crate) fn pieces(
         link: Rc<Link>,
         source: *const u8,
@@ -63,7 +64,7 @@ impl Stream {
         }
     }
 
-    /// The first `len` bytes of a word, for the peer's operation `number`.
+    /// Makes a stream of the first `len` bytes of a word, for the peer's operation `number`.
     pub(crate) fn word(link: Rc<Link>, word: u64, len: usize, number: u64) -> Self {
         let nothing = std::ptr::null();
         Self {
@@ -72,7 +73,8 @@ impl Stream {
         }
     }
 
-    /// `len` bytes at `source` for a region of the peer, marked as it is; of the own operation `own`.
+    /// Makes a stream of `len` bytes at `source` for a region of the peer, marked as it is; of the
+    /// own operation `own`.
     pub(crate) fn to_region(
         link: Rc<Link>,
         source: *const u8,
@@ -86,7 +88,7 @@ impl Stream {
         }
     }
 
-    /// Sends as much as there is room for; whether that was all.
+    /// Sends as much as there is room for. Returns whether that was all.
     ///
     /// # Safety
     /// The source holds the bytes.

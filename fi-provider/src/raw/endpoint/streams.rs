@@ -9,7 +9,7 @@ use crate::raw::protocol::Kind;
 use crate::raw::region::Access;
 
 impl Endpoint {
-    /// Sends bytes now, and what there is no room for later.
+    /// Sends bytes now, and those later for which there is no room.
     pub(crate) fn stream(&self, stream: Stream) {
         stream.link.streams.update(|streams| streams + 1);
         self.streams.borrow_mut().push_back(stream);
@@ -36,7 +36,7 @@ impl Endpoint {
         self.streams.borrow_mut().extend(streams);
     }
 
-    /// Goes on with a stream; whether there is more of it.
+    /// Goes on with a stream. Returns whether there is more of it.
     fn push_stream(&self, stream: &mut Stream) -> bool {
         if let Some(number) = stream.own
             && self

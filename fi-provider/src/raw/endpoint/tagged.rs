@@ -219,7 +219,7 @@ impl Endpoint {
         true
     }
 
-    /// Whether tagged messages may go other ways than to the first receive.
+    /// Returns whether tagged messages may go other ways than to the first receive.
     #[inline(always)]
     pub(crate) fn has_special_tagged(&self) -> bool {
         // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher
@@ -228,8 +228,8 @@ impl Endpoint {
         unsafe { unguarded(&self.tagged) }.has_special()
     }
 
-    /// Whether messages may go before one that comes: of senders that have got numbers, or matched
-    /// ones that wait for room for their entries.
+    /// Returns whether messages may go before one that comes: of senders that have got numbers, or
+    /// matched ones that wait for room for their entries.
     #[inline(always)]
     fn has_tagged_before(&self) -> bool {
         self.todo.get() & NAMELESS != 0 || !self.paired.borrow().is_empty()
@@ -284,8 +284,8 @@ impl Endpoint {
     }
 
     /// Receives the message that was claimed with the context `claimed`, the oldest, in pieces of
-    /// memory, of which one is filled after the other; its entry has `context`. False where there is
-    /// none (FI_CLAIM).
+    /// memory, of which one is filled after the other; its entry has `context`. Returns false where
+    /// there is none (FI_CLAIM).
     ///
     /// # Errors
     /// As [`Endpoint::post_tagged_vector`]: the message stays claimed.

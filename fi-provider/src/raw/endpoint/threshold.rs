@@ -40,14 +40,14 @@ pub enum Work {
         len: usize,
         /// 64 bits that go with it.
         data: Option<u64>,
-        /// When it counts as sent.
+        /// Level at which it counts as sent.
         level: Level,
     },
     /// Writes bytes that the operation holds, as [`Endpoint::inject_write`] does.
     InjectWrite {
         /// The target.
         region: RemoteRegion,
-        /// Where its first byte goes.
+        /// Address for its first byte.
         address: u64,
         /// The bytes.
         bytes: Box<[u8]>,
@@ -56,7 +56,7 @@ pub enum Work {
     Write {
         /// The target.
         region: RemoteRegion,
-        /// Where the first byte goes.
+        /// Address for the first byte.
         address: u64,
         /// The first byte.
         source: *const u8,
@@ -67,9 +67,9 @@ pub enum Work {
     Read {
         /// The source.
         region: RemoteRegion,
-        /// Where the first byte lies.
+        /// Address of the first byte.
         address: u64,
-        /// Where it goes.
+        /// Address for the first byte here.
         dest: *mut u8,
         /// The bytes.
         len: usize,
@@ -78,26 +78,26 @@ pub enum Work {
     Atomic {
         /// The target.
         region: RemoteRegion,
-        /// Where the word lies, and its bytes.
+        /// Address of the word, and the number of its bytes.
         word: (u64, usize),
         /// The operation.
         operation: Atomic,
         /// Operand and comparand.
         operands: (u64, u64),
-        /// Where the word goes that was there.
+        /// Address for the word that was there.
         found: *mut u8,
     },
     /// Does as [`Endpoint::update`], on one element.
     Update {
         /// The target.
         region: RemoteRegion,
-        /// Where the element lies.
+        /// Address of the element.
         address: u64,
         /// The operation, on elements of its type.
         typed: Typed,
         /// Operand and comparand.
         operands: (u64, u64),
-        /// Where the element goes that was there; null if nobody wants it.
+        /// Address for the element that was there; null if nobody wants it.
         found: *mut u8,
     },
     /// An operation that the program starts itself.
@@ -181,12 +181,12 @@ struct Later {
     part: Option<Part>,
     /// Counts it, in the place of the endpoint's counter.
     counter: Option<Counter>,
-    /// By which it is cancelled; 0 before it has one.
+    /// Number by which it is cancelled; 0 before it has one.
     number: u64,
 }
 
 impl Later {
-    /// The entry of its end.
+    /// Returns the entry of its end.
     fn entry(&self) -> Entry {
         Entry {
             context: self.promise.context.unwrap_or(0),
@@ -212,7 +212,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// The count that is compared with thresholds.
+    /// Returns the count that is compared with thresholds.
     fn counted(&self) -> u64 {
         let failed = if self.with_failures {
             self.counter.read_failed()
@@ -227,11 +227,11 @@ impl Waiting {
 #[derive(Debug, Default)]
 pub(super) struct Deferred {
     waiting: Vec<Waiting>,
-    /// Those whose thresholds are reached.
+    /// Operations whose thresholds are reached.
     due: VecDeque<Later>,
 }
 
-/// The number of the next operation, of whatever endpoint: they may go from one to another.
+/// The number of the next operation, of any endpoint: they may go from one to another.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Deferred {
@@ -268,7 +268,7 @@ impl Deferred {
         number
     }
 
-    /// Whether a threshold is reached.
+    /// Returns whether a threshold is reached.
     fn is_any_due(&self) -> bool {
         let is_reached = |one: &Waiting| {
             let first = one.operations.keys().next();
@@ -480,7 +480,7 @@ impl Endpoint {
         self.todo.get() & DEFERRED != 0
     }
 
-    /// Whether an operation could start by now that has not.
+    /// Returns whether an operation could start by now that has not.
     pub(super) fn is_any_due(&self) -> bool {
         self.todo.get() & DEFERRED != 0 && self.deferred.borrow().is_any_due()
     }

@@ -1,14 +1,15 @@
-//! The bits of an endpoint that say what there is to do, for the endpoint's thread and for a program that looks.
+//! The bits of an endpoint that tell the work to do, for the endpoint's thread and for a program
+//! that looks.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Such bits.
+/// Bits of the work to do.
 #[derive(Debug)]
 pub(super) struct Todo {
     bits: Cell<u8>,
-    /// Where they are kept once more.
+    /// Address at which they are kept once more.
     shown: Cell<Option<NonNull<AtomicU8>>>,
 }
 
@@ -44,7 +45,7 @@ impl Todo {
         self.set(self.get());
     }
 
-    /// Where the bits are.
+    /// Returns the address of the bits.
     pub(super) fn as_ptr(&self) -> *const u8 {
         self.bits.as_ptr()
     }

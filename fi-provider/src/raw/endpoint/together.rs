@@ -48,21 +48,21 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces of so many bytes; none where they are too many.
+    /// Returns the pieces of so many bytes; none where they are too many.
     fn of(len: usize) -> Option<Self> {
         let each = (len / PIECES).clamp(SHORTEST, LONGEST) & !(SHORTEST - 1);
         let count = u32::try_from(len.div_ceil(each)).ok()?;
         Some(Self { len, each, count })
     }
 
-    /// Where a piece begins, and its bytes.
+    /// Returns the begin of a piece, and its bytes.
     fn range(&self, piece: u32) -> (usize, usize) {
         let at = piece as usize * self.each;
         (at, self.each.min(self.len.saturating_sub(at)))
     }
 }
 
-/// How the peer names its memory.
+/// Name that the peer gives its memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Name {
     /// By the key and an address of a region.
@@ -143,12 +143,12 @@ impl Link {
         unsafe { copy.part(near, all) }
     }
 
-    /// The words of a turn that the peer has begun.
+    /// Returns the words of a turn that the peer has begun.
     fn split_at(&self, offset: u64) -> Option<Split> {
         let at = self.mapped(offset, split::BYTES)?;
-        // SAFETY: the words lie in the peer's memory, which the link keeps mapped, aligned; whatever
-        // the peer has there, this process accesses it by atomic operations, as it does all of that
-        // memory.
+        // SAFETY: the words lie in the peer's memory, which the link keeps mapped, aligned; this
+        // process accesses them by atomic operations, as it does all of that memory, for any bytes
+        // that the peer has there.
         (offset.is_multiple_of(split::BYTES as u64)).then(|| unsafe { Split::at(at.cast_mut()) })
     }
 }
@@ -275,7 +275,8 @@ impl Endpoint {
         Some(())
     }
 
-    /// Where a message lies that was offered to the peer of `link`, and has so many bytes.
+    /// Returns the address of a message that was offered to the peer of `link`, and has so many
+    /// bytes.
     fn offered(&self, number: u64, link: &Link, len: usize) -> Option<*mut u8> {
         let mut pending = self.pending.borrow_mut();
         let offered = pending.get(number, link)?;

@@ -38,7 +38,7 @@ mod tests {
         Domain::open(config).expect("a domain")
     }
 
-    /// Of each ring whose bell has rung one turn takes the messages, of whatever kind they are.
+    /// Checks that of each ring whose bell has rung one turn takes the messages, of any kind.
     #[test]
     fn one_turn_looks_at_all_rings() {
         let (own, other) = (domain(), domain());

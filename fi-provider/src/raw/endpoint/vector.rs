@@ -132,7 +132,7 @@ fn pairs<'a>(ranges: &[Range<'a>], pieces: &[(*mut u8, usize)]) -> Option<Vec<Pa
     Some(all)
 }
 
-/// The link that all regions are reached by.
+/// Returns the link by which all regions are reached.
 pub(super) fn common<'a>(
     mut regions: impl Iterator<Item = &'a RemoteRegion>,
 ) -> Result<Option<&'a Rc<Link>>, Error> {

@@ -80,7 +80,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether something waits of which nobody tells.
+    /// Returns whether something waits of which nobody tells.
     fn is_anything_left(&self) -> bool {
         let member = self.shared.as_ref();
         self.todo.get() & (WORK | LEAVING) != 0

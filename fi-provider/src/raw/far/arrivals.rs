@@ -44,11 +44,12 @@ pub(crate) struct FarOrigin {
     pub(super) queue: Option<u32>,
     /// Records that there was no room for, in their order.
     pub(super) left: VecDeque<Full>,
-    /// The same, as the completions of its records tell it.
+    /// The queue pair by which its records come, as their completions tell it.
     pub(super) expected: Expected,
     /// Records taken of which the peer was told.
     pub(super) told: u64,
-    /// How many more are to be taken before it is told again: none or fewer where it could not be.
+    /// Number of records that are to be taken before it is told again: none or fewer where it could
+    /// not be.
     pub(super) until_due: i64,
     /// Nothing of it is carried out any more.
     pub(super) is_closed: bool,
@@ -62,14 +63,15 @@ pub(crate) struct FarOrigin {
 /// The receiving side of an endpoint.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
-    /// By the numbers of their connections: from boxes, to which nothing else leads but `latest`.
+    /// Origins by the numbers of their connections: from boxes, to which nothing else leads but
+    /// `latest`.
     pub(super) origins: Vec<Option<NonNull<FarOrigin>>>,
     /// The sender of the last message of bytes, or of a tag and bytes: one of them, or null where it
     /// has left records since.
     pub(super) latest: *mut FarOrigin,
-    /// Those with records left.
+    /// Peers with records left.
     pub(super) left: Vec<u32>,
-    /// Those that could not be told how many of their records were taken.
+    /// Peers that could not be told the number of their records that were taken.
     pub(super) untold: Vec<u32>,
 }
 
@@ -113,13 +115,13 @@ impl FarOrigin {
         self.is_plain = false;
     }
 
-    /// Whether the peer is to be told how many of its records were taken.
+    /// Returns whether the peer is to be told the number of its records that were taken.
     #[inline(always)]
     pub(super) fn is_due(&self) -> bool {
         self.until_due <= 0
     }
 
-    /// How many of its records were taken.
+    /// Returns the number of its records that were taken.
     pub(super) fn taken(&self) -> u64 {
         self.told.wrapping_add_signed(DUE - self.until_due)
     }
@@ -144,7 +146,7 @@ impl FarOrigin {
         !far.receives.is_ready()
     }
 
-    /// Tells the peer how many of its records were taken; false where that cannot be now.
+    /// Tells the peer the number of its records that were taken; false where that cannot be now.
     pub(super) fn tell(&mut self, far: &Far) -> bool {
         let number = self.number;
         let (address, key) = self.theirs.taken;
@@ -202,7 +204,7 @@ impl FarOrigin {
 }
 
 impl Arrivals {
-    /// Whether a record that has come to this queue may be of connection `number`.
+    /// Returns whether a record that has come to this queue may be of connection `number`.
     pub(super) fn knows(&mut self, hub: &Hub, number: u32, queue: u32) -> bool {
         let at = number as usize;
         if let Some(origin) = self.origin(number) {
@@ -240,7 +242,7 @@ impl Arrivals {
         self.knows(hub, number, queue)
     }
 
-    /// The peer of connection `number`, if it has sent records.
+    /// Returns the peer of connection `number`, if it has sent records.
     #[inline(always)]
     pub(super) fn origin(&mut self, number: u32) -> Option<&mut FarOrigin> {
         let origin = self.origins.get(number as usize)?.as_ref()?;
@@ -260,7 +262,7 @@ impl Arrivals {
         }
     }
 
-    /// Tells a peer how many of its records were taken, now or later.
+    /// Tells a peer the number of its records that were taken, now or later.
     #[inline(never)]
     pub(super) fn tell(&mut self, far: &Far, number: u32) {
         if let Some(peer) = self.origin(number)
@@ -270,7 +272,7 @@ impl Arrivals {
         }
     }
 
-    /// Has a peer told later how many of its records were taken.
+    /// Has a peer told later the number of its records that were taken.
     #[cold]
     pub(super) fn note_untold(&mut self, far: &Far, number: u32) {
         self.untold.push(number);
@@ -278,12 +280,12 @@ impl Arrivals {
         far.traffic.is_busy.set(true);
     }
 
-    /// Whether records were left, or peers not told.
+    /// Returns whether records were left, or peers not told.
     pub(super) fn has_more(&self) -> bool {
         !self.untold.is_empty() || !self.left.is_empty()
     }
 
-    /// The addresses of the peers that have sent.
+    /// Returns the addresses of the peers that have sent.
     pub(crate) fn addresses(&self) -> Vec<Address> {
         let known = self.origins.iter().flatten();
         // SAFETY: the pointers are of boxes that `knows` has leaked, and no other references lead

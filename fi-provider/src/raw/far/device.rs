@@ -108,7 +108,7 @@ impl Device {
     #[inline(never)]
     pub(crate) fn kick(&self) {
         if let Some(hook) = self.hook {
-            // A device that is gone fails what is under way.
+            // A device that is gone fails the operations under way.
             let _ = hook();
         }
     }

@@ -19,13 +19,13 @@ const ENTRIES: u32 = 256;
 #[derive(Debug)]
 pub(crate) struct Exchange {
     datagrams: Mutex<Datagrams>,
-    /// By the numbers of their endpoints.
+    /// Hubs by the numbers of their endpoints.
     hubs: Mutex<HashMap<u32, Arc<Hub>>>,
     pub(crate) device: Arc<Device>,
     token: [u8; TOKEN],
 }
 
-/// The key by which datagrams enter the queue of the process with this token.
+/// Returns the key by which datagrams enter the queue of the process with this token.
 fn key(token: &[u8; TOKEN]) -> u32 {
     let [a, b, c, d, ..] = *token;
     // Keys with the highest bit are the system's.
@@ -45,7 +45,7 @@ impl Exchange {
         })
     }
 
-    /// The part of the addresses of this process's endpoints.
+    /// Returns the part of the addresses of this process's endpoints.
     pub(crate) fn port(&self, node: u32, is_far: bool) -> Port {
         Port {
             lid: self.device.hca.features().lid,
@@ -71,8 +71,8 @@ impl Exchange {
         act(lock(&self.datagrams).fd())
     }
 
-    /// Takes and answers the datagrams that have come, and sends those that are due; returns how
-    /// long until the next is. `own` makes the address of an endpoint.
+    /// Takes and answers the datagrams that have come, and sends those that are due; returns the
+    /// time until the next is. `own` makes the address of an endpoint.
     pub(crate) fn turn(&self, own: impl Fn(u32) -> Address) -> Option<Duration> {
         let mut datagrams = lock(&self.datagrams);
         // A device that is gone brings nothing; each endpoint learns it by its own operations.

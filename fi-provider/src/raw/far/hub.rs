@@ -26,7 +26,7 @@ pub(crate) const HEADER: usize = 8;
 /// Queue pairs that an endpoint may have in the place of others, at most.
 const MOST_RENEWED: usize = 256;
 
-/// When an unanswered datagram is sent again, and for how long.
+/// Time after which an unanswered datagram is sent again, and time for which that goes on.
 const AGAIN: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -46,7 +46,7 @@ pub(crate) struct Hub {
     pub(crate) buffers: Region,
     /// The file of the events of all three.
     pub(crate) channel: Channel,
-    /// When the endpoint is to be woken, if it asks for that.
+    /// Time at which the endpoint is to be woken, if it asks for that.
     alarm: Mutex<Option<Instant>>,
     /// The targets of either lane, where peers enter them.
     targets: Option<[Target; 2]>,
@@ -65,9 +65,9 @@ pub(crate) struct Hub {
 struct State {
     connections: Vec<Connection>,
     /// Queue pairs that have failed. They are kept as long as the lanes: where one is destroyed,
-    /// libmlx5 goes through its completion queue, of which it does not know how far it was read.
+    /// libmlx5 goes through its completion queue, of which it does not know the read part.
     old: Vec<QueuePair>,
-    /// By [`Address::of_hub`].
+    /// Numbers of connections, by [`Address::of_hub`].
     by_address: HashMap<Address, u32>,
     is_closed: bool,
 }
@@ -80,14 +80,14 @@ struct Connection {
     /// The queue pairs, where there are connected ones.
     pairs: Option<Pairs>,
     theirs: Option<Ends>,
-    /// When the next datagram is due, and since when.
+    /// Time at which the next datagram is due, and time since which datagrams are due.
     due: Option<Instant>,
     since: Instant,
     /// The queue pair that takes the place of the one by which memory is accessed.
     renewal: Option<Renewing>,
-    /// How often that was.
+    /// Number of such renewals.
     times: u32,
-    /// How often the peer has asked for one.
+    /// Number of times that the peer has asked for one.
     times_there: u32,
 }
 
@@ -107,7 +107,7 @@ struct Renewing {
     is_connected: bool,
 }
 
-/// How far a connection is.
+/// Stage of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// The peer is asked.
@@ -129,7 +129,7 @@ pub(crate) struct Connected {
 }
 
 impl Hub {
-    /// The hub of endpoint `own`, whose peers send records of up to `most` bytes of payload.
+    /// Opens the hub of endpoint `own`, whose peers send records of up to `most` bytes of payload.
     pub(crate) fn open(
         device: &Arc<Device>,
         own: u32,
@@ -190,21 +190,21 @@ impl Hub {
         })
     }
 
-    /// Where buffer `index` lies.
+    /// Returns the address of buffer `index`.
     pub(crate) fn buffer(&self, index: u16) -> *mut u8 {
         let counts = MOST_CONNECTED as usize * 8;
         let at = counts + usize::from(index) * (HEADER + self.most);
         self.space.as_ptr().wrapping_add(at)
     }
 
-    /// The word in which connection `number` tells how many records it has taken.
+    /// Returns the word in which connection `number` tells the number of records that it has taken.
     pub(crate) fn count(&self, number: u32) -> *mut u64 {
         let at = number as usize * 8;
         self.space.as_ptr().wrapping_add(at).cast()
     }
 
-    /// The connection with the endpoint of this address; waits until it is there. `wake` has the
-    /// domain's thread look.
+    /// Returns the connection with the endpoint of this address; waits until it is there. `wake`
+    /// has the domain's thread look.
     ///
     /// # Errors
     /// [`Error::Unreachable`] where nobody answers, or the peer's refusal.
@@ -236,7 +236,7 @@ impl Hub {
         }
     }
 
-    /// The connection of this number, if its ends are known: records may come by it.
+    /// Returns the connection of this number, if its ends are known: records may come by it.
     pub(crate) fn connection(&self, number: u32) -> Option<Connected> {
         self.lock()
             .connections
@@ -244,14 +244,15 @@ impl Hub {
             .connected(number)
     }
 
-    /// The queue pair by which the records of connection `number` come, where it has one of its own.
+    /// Returns the queue pair by which the records of connection `number` come, where it has one of
+    /// its own.
     pub(crate) fn queue_of(&self, number: u32) -> Option<u32> {
         let state = self.lock();
         let pairs = state.connections.get(number as usize)?.pairs.as_ref();
         pairs.map(|pairs| pairs.messages.number())
     }
 
-    /// Whether the peer of connection `number` is gone.
+    /// Returns whether the peer of connection `number` is gone.
     pub(crate) fn is_over(&self, number: u32) -> bool {
         let state = self.lock();
         let one = state.connections.get(number as usize);
@@ -265,7 +266,7 @@ impl Hub {
         }
     }
 
-    /// Makes no more connections; those who wait for one are told.
+    /// Makes no more connections; threads that wait for one are told.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
@@ -315,7 +316,7 @@ impl Hub {
         made().map_err(|_| Error::NoRoom)
     }
 
-    /// The own ends of a connection.
+    /// Returns the own ends of a connection.
     fn ends(&self, number: u32, one: &Connection) -> Ends {
         let features = self.device.hca.features();
         let [messages, outward, inward] = match (&one.pairs, &self.targets) {
@@ -375,7 +376,8 @@ impl Hub {
         Ok(())
     }
 
-    /// Makes another queue pair by which the peer accesses memory; returns what it is told.
+    /// Makes another queue pair by which the peer accesses memory; returns the renewal that the
+    /// peer is told.
     fn renew_inward(&self, one: &mut Connection, renewal: Renewal) -> Option<Renewal> {
         let (pairs, theirs) = (one.pairs.as_mut()?, one.theirs.as_ref()?);
         if renewal.times == one.times_there.wrapping_add(1) {
@@ -416,8 +418,8 @@ impl Hub {
         Ok(())
     }
 
-    /// The queue that takes the place of the one by which memory of the peer of connection `number`
-    /// was accessed, once it is there.
+    /// Returns the queue that takes the place of the one by which memory of the peer of connection
+    /// `number` was accessed, once it is there.
     ///
     /// # Errors
     /// [`Error::Unreachable`] where the peer does not answer.
@@ -441,7 +443,7 @@ impl Hub {
         Ok(Some(ring))
     }
 
-    /// Another initiator for a lane of the endpoint, in the place of one that has failed.
+    /// Returns another initiator for a lane of the endpoint, in the place of one that has failed.
     ///
     /// # Errors
     /// [`Error::NoRoom`].
@@ -520,7 +522,8 @@ impl Hub {
         Some(answer)
     }
 
-    /// The datagrams that are due, each with the endpoint that it is for; tells when the next is.
+    /// Calls `send` with the datagrams that are due, each with the endpoint that it is for. Returns
+    /// the time of the next.
     pub(crate) fn due(&self, mut send: impl FnMut(&Address, Body)) -> Option<Instant> {
         let now = Instant::now();
         let mut state = self.lock();
@@ -581,7 +584,7 @@ impl Hub {
         self.alarm.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells both who wait, and the endpoint.
+    /// Tells the threads that wait, and the endpoint.
     fn tell(&self) {
         self.changed.notify_all();
         self.news.tell();

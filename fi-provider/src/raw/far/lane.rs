@@ -3,8 +3,8 @@
 /// One of the endpoint's lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lane {
-    /// That of records.
+    /// The lane of records.
     Messages,
-    /// That of accesses to memory.
+    /// The lane of accesses to memory.
     Memory,
 }

@@ -74,7 +74,8 @@ impl Slot {
         Plain::set_note(&self.plain, BLANK);
     }
 
-    /// Where among the results the word of the operation with this mark at this block comes.
+    /// Returns the place among the results of the word of the operation with this mark at this
+    /// block.
     fn word_at(&self, mark: Mark, block: u64) -> u32 {
         match mark.flags & Mark::MISPLACED {
             0 => block as u32,
@@ -138,13 +139,14 @@ impl<'a> Oldest<'a> {
         self.slot.plain.get().note.into()
     }
 
-    /// Whether it leaves nothing to do but its entry and a count.
+    /// Returns whether it leaves nothing to do but its entry and a count.
     #[inline(always)]
     pub(crate) fn is_entry(self) -> bool {
         self.note() < Mark::COUNTERS
     }
 
-    /// Whether it leaves nothing to do but to bring a word to its place, its entry and a count.
+    /// Returns whether it leaves nothing to do but to bring a word to its place, its entry and a
+    /// count.
     #[inline(always)]
     pub(crate) fn is_word(self) -> bool {
         !self.is_entry() && self.note() < Mark::WORDS
@@ -189,7 +191,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// The context of its entry, if it has one, for an operation without details.
+    /// Returns the context of its entry, if it has one, for an operation without details.
     pub(crate) fn context(&self) -> Option<u64> {
         self.mark.has_context().then_some(self.context)
     }
@@ -215,7 +217,8 @@ pub(crate) enum After {
     Return(Loan),
     /// Takes so many bytes from the bounce memory to their place.
     Copy(Kept, *mut u8, usize),
-    /// The same, of a word of so many bytes that an atomic operation has brought.
+    /// Takes a word of so many bytes, which an atomic operation has brought, from the bounce memory
+    /// to its place.
     Word(Kept, *mut u8, usize),
 }
 
@@ -232,7 +235,7 @@ struct Results {
 pub(crate) struct Words<'a>(&'a Log);
 
 impl Words<'_> {
-    /// That for a word of `len` bytes that the entry at a block brings.
+    /// Returns the memory for a word of `len` bytes that the entry at a block brings.
     #[inline(always)]
     pub(crate) fn at(self, block: u64, len: u32) -> Local {
         Local {
@@ -242,7 +245,7 @@ impl Words<'_> {
         }
     }
 
-    /// The same, of 8 bytes.
+    /// Returns the memory for a word of 8 bytes that the entry at a block brings.
     #[inline(always)]
     pub(crate) fn word_at(self, block: u64) -> LocalWord {
         self.0.key.get().word_at(self.place(block))
@@ -280,13 +283,13 @@ pub(crate) struct Log {
     misplaced: Cell<u32>,
     /// The number of the queue in its lane.
     pub(crate) queue: u32,
-    /// Whether its operations fail, whatever the device does.
+    /// Whether its operations fail, independently of the device.
     is_over: Cell<bool>,
 }
 
 impl Log {
-    /// The log of a queue that nothing was posted to, of so many blocks, a power of two, and of a lane
-    /// that outlives it; or of a queue that is nobody's, without a lane.
+    /// Makes the log of a queue that nothing was posted to, of so many blocks, a power of two, and
+    /// of a lane that outlives it; or of a queue that is nobody's, without a lane.
     pub(crate) fn new(queue: u32, lone: Option<Lone>, lane: Option<&Lane>, blocks: u32) -> Self {
         assert!(blocks.is_power_of_two());
         Self {
@@ -306,7 +309,7 @@ impl Log {
         }
     }
 
-    /// The lane of the queue.
+    /// Returns the lane of the queue.
     ///
     /// # Safety
     /// The queue is one of a lane.
@@ -328,7 +331,7 @@ impl Log {
         self.slot(block).note(mark, len, report.context());
     }
 
-    /// Where its operations are noted, for a path that holds it.
+    /// Returns the notes of its operations, for a path that holds it.
     pub(crate) fn notes(self: &Rc<Self>) -> Notes {
         Notes {
             slots: self.slots.as_ptr(),
@@ -359,7 +362,7 @@ impl Log {
         self.details.borrow_mut().push_back(detail);
     }
 
-    /// Registered memory for words that entries bring; none where there is none yet
+    /// Returns registered memory for words that entries bring; none where there is none yet
     /// ([`Log::make_results`]), or words may come where those of other blocks belong.
     #[inline(always)]
     pub(crate) fn words(&self) -> Option<Words<'_>> {
@@ -390,7 +393,7 @@ impl Log {
         Ok(())
     }
 
-    /// A word that was brought.
+    /// Returns a word that was brought.
     #[inline(always)]
     fn word(&self, at: u32) -> u64 {
         let at = at as usize & self.mask;
@@ -399,7 +402,7 @@ impl Log {
         words.map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Has its operations fail, whatever the device does.
+    /// Has its operations fail, independently of the device.
     pub(crate) fn end(&self) {
         self.is_over.set(true);
     }
@@ -408,7 +411,7 @@ impl Log {
         self.is_over.get()
     }
 
-    /// Whether all operations before block `posted` were taken.
+    /// Returns whether all operations before block `posted` were taken.
     #[inline(always)]
     pub(crate) fn is_empty(&self, posted: u64) -> bool {
         self.is_over() || self.seen.get() == posted
@@ -436,13 +439,13 @@ impl Log {
         None
     }
 
-    /// The block of the oldest operation, or one before it.
+    /// Returns the block of the oldest operation, or one before it.
     #[inline(always)]
     pub(crate) fn seen(&self) -> u64 {
         self.seen.get()
     }
 
-    /// The oldest operation, or a blank.
+    /// Returns the oldest operation, or a blank.
     #[inline(always)]
     pub(crate) fn oldest(&self) -> Oldest<'_> {
         Oldest {
@@ -495,7 +498,7 @@ impl Log {
         slot.clear();
     }
 
-    /// The entry of the operation at a block whose mark was taken just now, if it has one.
+    /// Returns the entry of the operation at a block whose mark was taken just now, if it has one.
     #[inline(always)]
     pub(crate) fn plain_at(&self, block: u64) -> &Cell<Plain> {
         &self.slot(block).plain
@@ -518,7 +521,7 @@ impl Log {
         None
     }
 
-    /// The details of the operation whose mark was taken just now.
+    /// Returns the details of the operation whose mark was taken just now.
     pub(crate) fn take_detail(&self) -> Option<Detail> {
         self.details.borrow_mut().pop_front()
     }
@@ -541,7 +544,7 @@ impl Log {
         mark.has_context().then(|| slot.context())
     }
 
-    /// The bytes of the operation at a block whose mark was taken just now.
+    /// Returns the bytes of the operation at a block whose mark was taken just now.
     #[inline(always)]
     pub(crate) fn len_at(&self, block: u64) -> usize {
         self.slot(block).len() as usize

@@ -31,8 +31,8 @@ pub enum Taken {
 }
 
 impl Far {
-    /// The one operation that was posted to the queue whose completion was taken last, if that is one
-    /// block, and nothing else is under way there.
+    /// Returns the one operation that was posted to the queue whose completion was taken last, if
+    /// that is one block, and nothing else is under way there.
     #[inline(always)]
     pub(crate) fn lone(&self) -> Option<LonePost<'_>> {
         let log = self.latest();
@@ -47,7 +47,8 @@ impl Far {
 
 impl Endpoint {
     /// Takes the completion of the one entry that is outstanding on the queue whose completion was
-    /// taken last, and reports its operation, by few instructions. False where it has not come.
+    /// taken last, and reports its operation, by few instructions. Returns false where it has not
+    /// come.
     ///
     /// Calls nothing but at its end, so that few registers are saved and restored.
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! The mark of an operation on memory under way: what it is, and what it leaves to do.
+//! The mark of an operation on memory under way: its kind, and the work that it leaves.
 
 use crate::raw::completion::{Head, NOTE, Operation, Report};
 use crate::raw::rights::Rights;
@@ -38,10 +38,11 @@ impl Mark {
     /// Has no entry in the queue.
     pub(super) const SILENT: u32 = 128 << NOTE;
 
-    /// Marks, as notes, of operations that leave nothing to do but an entry and a count are below this
-    /// number, by which [`Mark::counter`] says what counts them.
+    /// Marks, as notes, of operations that leave nothing to do but an entry and a count are below
+    /// this number, by which [`Mark::counter`] tells the counter that counts them.
     pub(crate) const COUNTERS: usize = (Self::WORD >> NOTE) as usize;
-    /// The same, and of those that bring a word besides.
+    /// Marks, as notes, of such operations and of those that bring a word besides are below this
+    /// number.
     pub(super) const WORDS: usize = (Self::MISPLACED >> NOTE) as usize;
 
     /// Flags of marks for which [`Mark::is_simple`] is false.
@@ -59,7 +60,7 @@ impl Mark {
         }
     }
 
-    /// The mark of an operation whose report has this note.
+    /// Makes the mark of an operation whose report has this note.
     #[inline(always)]
     pub(super) fn noted(operation: Operation, note: u8) -> Self {
         Self {
@@ -79,13 +80,14 @@ impl Mark {
         }
     }
 
-    /// The first word of the report of its success, which has the flags as its note.
+    /// Returns the first word of the report of its success, which has the flags as its note.
     #[inline(always)]
     pub(super) fn head(self) -> Head {
         Head::new(self.operation, self.flags)
     }
 
-    /// The mark of an operation with this report, which follows its region's key where that says so.
+    /// Makes the mark of an operation with this report, which follows its region's key where that
+    /// says so.
     #[inline(always)]
     pub(crate) fn of<R: Report>(self, report: R, follows: Follows) -> Self {
         let counts = if report.counts() { Self::COUNTS } else { 0 };
@@ -96,37 +98,37 @@ impl Mark {
         }
     }
 
-    /// Whether it has an entry in the queue.
+    /// Returns whether it has an entry in the queue.
     #[inline(always)]
     pub(crate) fn has_context(self) -> bool {
         self.flags & Self::SILENT == 0
     }
 
-    /// Whether the endpoint's counter counts it.
+    /// Returns whether the endpoint's counter counts it.
     #[inline(always)]
     pub(crate) fn counts(self) -> bool {
         self.flags & Self::COUNTS != 0
     }
 
-    /// The operation, for one without details.
+    /// Returns the operation, for one without details.
     #[inline(always)]
     pub(crate) fn operation(self) -> Operation {
         self.operation
     }
 
-    /// Whether the counter of reads counts the operation.
+    /// Returns whether the counter of reads counts the operation.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
         self.flags & Self::READS != 0
     }
 
-    /// Whether the operation is an atomic one.
+    /// Returns whether the operation is an atomic one.
     #[inline(always)]
     pub(super) fn updates(self) -> bool {
         self.operation as u8 & UPDATES != 0
     }
 
-    /// The right that it needs.
+    /// Returns the right that it needs.
     pub(crate) fn rights(self) -> Rights {
         match self.operation {
             Operation::Write => Rights::WRITE,
@@ -140,26 +142,26 @@ impl Mark {
         self.flags & Self::NONE != 0
     }
 
-    /// Whether its operation has details.
+    /// Returns whether its operation has details.
     #[inline(always)]
     pub(crate) fn has_details(self) -> bool {
         self.flags & Self::DETAILS != 0
     }
 
-    /// Whether its operation brings a word.
+    /// Returns whether its operation brings a word.
     #[inline(always)]
     pub(crate) fn has_word(self) -> bool {
         self.flags & Self::WORD != 0
     }
 
-    /// Whether its operation leaves nothing to do but its report and, where it brings a word, to
-    /// take that from the place of its own block.
+    /// Returns whether its operation leaves nothing to do but its report and, where it brings a
+    /// word, to take that from the place of its own block.
     #[inline(always)]
     pub(super) fn is_simple(self) -> bool {
         self.flags & Self::NOT_SIMPLE == 0
     }
 
-    /// Whether the operation goes to the region that the peer has under the key by then.
+    /// Returns whether the operation goes to the region that the peer has under the key by then.
     pub(crate) fn follows(self) -> bool {
         self.flags & Self::FOLLOWS != 0
     }
@@ -171,7 +173,7 @@ impl Default for Mark {
     }
 }
 
-/// The bits of the number of an operation on memory that tell what it is.
+/// The bits of the number of an operation on memory that tell its kind.
 const READS: u8 = 1;
 const UPDATES: u8 = 4;
 

@@ -32,7 +32,7 @@ enum Here {
 
 /// Slots of a peer's table that are read at a time.
 const SLOTS_AT_ONCE: usize = 8;
-/// How long an entry of a table may be in the making.
+/// Longest time that an entry of a table may be in the making.
 const TORN: Duration = Duration::from_secs(1);
 
 impl FarPath {
@@ -45,7 +45,7 @@ impl FarPath {
         }
     }
 
-    /// The block of the next entry by the memory lane, modulo its ring.
+    /// Returns the block of the next entry by the memory lane, modulo its ring.
     #[inline(always)]
     pub(crate) fn next_block(&self) -> u64 {
         // SAFETY: the lane is alive and used by this thread alone; all its queues are of one kind,
@@ -53,7 +53,7 @@ impl FarPath {
         unsafe { self.memory.next(self.place) }.into()
     }
 
-    /// To the peer's target of a lane.
+    /// Returns the address vector to the peer's target of a lane.
     pub(crate) fn vector(&self, lane: Lane) -> &Vector {
         match lane {
             Lane::Messages => &self.to_messages,
@@ -61,7 +61,7 @@ impl FarPath {
         }
     }
 
-    /// Why nothing can be posted to the peer by a lane now, if that is so.
+    /// Returns the reason why nothing can be posted to the peer by a lane now, if that is so.
     pub(crate) fn refusal(&self, lane: Lane) -> Option<Error> {
         if !self.is_alive() {
             return Some(Error::PeerGone);
@@ -258,8 +258,8 @@ impl Endpoint {
         }
     }
 
-    /// The local memory for an operation on so many bytes; none where it can be had neither now nor
-    /// later.
+    /// Returns the local memory for an operation on so many bytes; none where it can be had neither
+    /// now nor later.
     ///
     /// # Errors
     /// [`Error::Again`] where all bounce memory is in use.
@@ -456,8 +456,8 @@ impl Endpoint {
         Ok(true)
     }
 
-    /// Takes the completions that are there, and reports the operations that are done; whether there
-    /// were any.
+    /// Takes the completions that are there, and reports the operations that are done. Returns
+    /// whether there were any.
     #[inline(always)]
     pub(crate) fn look_far(&self, far: &Far) -> bool {
         let mut any = false;
@@ -472,8 +472,8 @@ impl Endpoint {
         any
     }
 
-    /// Reports the operations whose completions were taken by posts and waits; whether there were
-    /// any. Their blocks may be used again from then on.
+    /// Reports the operations whose completions were taken by posts and waits. Returns whether
+    /// there were any. Their blocks may be used again from then on.
     pub(crate) fn collect_taken(&self, far: &Far) -> bool {
         let Some(behind) = far.traffic.take_behind() else {
             return false;
@@ -485,8 +485,8 @@ impl Endpoint {
         true
     }
 
-    /// Whether the next access to memory of a peer finds room: in its queue, and in the log, from
-    /// which operations are taken that are known to be done.
+    /// Returns whether the next access to memory of a peer finds room: in its queue, and in the
+    /// log, from which operations are taken that are known to be done.
     fn has_room_far(&self, path: &FarPath) -> bool {
         let has_room = path.has_room(Lane::Memory);
         if let Some(far) = self.far() {
@@ -524,7 +524,7 @@ impl Endpoint {
         true
     }
 
-    /// Reports an operation that is done, by what was noted of it: it has no details. Returns true.
+    /// Reports an operation that is done, by its notes: it has no details. Returns true.
     #[inline(always)]
     pub(super) fn report_done(&self, mark: Mark, plain: &Cell<Plain>) -> bool {
         if mark.counts() {
@@ -536,7 +536,7 @@ impl Endpoint {
         true
     }
 
-    /// Reports all operations that are done; whether there were any.
+    /// Reports all operations that are done. Returns whether there were any.
     pub(crate) fn sweep_far(&self, far: &Far) -> bool {
         let lane = far.lane(Lane::Memory);
         let mut any = false;
@@ -557,7 +557,7 @@ impl Endpoint {
         }
     }
 
-    /// Reports the operations before a block; whether there were any.
+    /// Reports the operations before a block. Returns whether there were any.
     #[inline(never)]
     fn end_before(&self, far: &Far, log: &Log, block: u64, result: Result<(), Error>) -> bool {
         let mut any = false;

@@ -25,20 +25,20 @@ use fi_mlx5_defs::endian::Be32;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How long a peer may be silent while something is waited for, before it is probed.
+/// Longest time that a peer may be silent while something is waited for, before it is probed.
 const SILENCE: Duration = Duration::from_secs(1);
 /// Turns that find nothing, between two looks at the clock.
 const TURNS: u32 = 256;
 
-/// Whether something is waited for that the peer's process does.
+/// Returns whether something is waited for that the peer's process does.
 fn is_waiting_for(link: &Link) -> bool {
     let is_starved = link.far().is_some_and(FarPath::is_starved);
     is_starved || link.asked.get() > 0 || link.burden() > 0
 }
 
 impl Endpoint {
-    /// Notes a turn that has found nothing; whether it is one of each so many. Peers that something
-    /// is waited for are probed now and then: the device tells of those that are gone.
+    /// Notes a turn that has found nothing. Returns whether it is one of each so many. Peers that
+    /// something is waited for are probed now and then: the device tells of those that are gone.
     pub(crate) fn note_idle(&self, far: &Far) -> bool {
         let turns = far.idle_turns.get().wrapping_add(1);
         far.idle_turns.set(turns);
@@ -75,7 +75,7 @@ impl Endpoint {
         far.traffic.is_starved.set(links.iter().any(is_starved));
     }
 
-    /// Goes on with what failures ask for.
+    /// Goes on with the work that failures ask for.
     #[cold]
     pub(crate) fn mend(&self, far: &Far) {
         let links = self.far_links();
@@ -104,7 +104,7 @@ impl Endpoint {
         self.part_from_gone(Link::is_over);
     }
 
-    /// Goes on with a peer that has connected queues; whether something is waited for.
+    /// Goes on with a peer that has connected queues. Returns whether something is waited for.
     fn mend_connected(&self, far: &Far, link: &Rc<Link>) -> bool {
         let Some(path) = link.far().filter(|path| path.is_alive()) else {
             return false;
@@ -147,7 +147,7 @@ impl Endpoint {
         }
     }
 
-    /// Goes on with the initiator of a lane; whether something is waited for.
+    /// Goes on with the initiator of a lane. Returns whether something is waited for.
     fn mend_initiator(&self, far: &Far, lane: Lane, links: &[Rc<Link>]) -> bool {
         let (gate, queue) = (far.gate(lane), far.lane(lane));
         let Some(fault) = queue.fault(None) else {
@@ -284,7 +284,7 @@ impl FarPath {
         }
     }
 
-    /// A region of the peer that its device knows by this key.
+    /// Returns a region of the peer that its device knows by this key.
     fn region_under(&self, device_key: u32) -> Option<Rc<Beyond>> {
         self.known_regions()
             .find(|region| region.found.device_key == device_key)

@@ -7,7 +7,7 @@
 //! * Operations on memory are noted (`log`) by the entries that do them.
 //! * Records are those of a ring of the node (`path`, `arrivals`): sent into the shared receive queue
 //!   of the endpoint, within the credits that it has given. It writes back into the sender's memory
-//!   how many it has taken.
+//!   the number of taken ones.
 //! * The descriptor that an endpoint sleeps on holds the file of its queues' events (`waiting`).
 //! * A queue that fails is replaced, unless the peer is gone (`mend`).
 
@@ -61,7 +61,7 @@ pub(crate) struct Far {
     /// The first buffer of the receives, and the bytes from one to the next.
     buffers: (*mut u8, usize),
     pub(crate) arrivals: RefCell<Arrivals>,
-    /// By the queues of the memory lane.
+    /// Logs by the queues of the memory lane.
     logs: RefCell<Vec<Option<Rc<Log>>>>,
     /// The one of the queue whose completion was taken last, if it has its queue; else nobody's.
     latest: Cell<*const Log>,
@@ -103,14 +103,14 @@ impl Far {
         }
     }
 
-    /// Where buffer `index` of the receives lies.
+    /// Returns the address of buffer `index` of the receives.
     #[inline(always)]
     pub(crate) fn buffer(&self, index: u16) -> *mut u8 {
         let (first, bytes) = self.buffers;
         first.wrapping_add(usize::from(index) * bytes)
     }
 
-    /// The header of the message in buffer `index` of the receives.
+    /// Returns the header of the message in buffer `index` of the receives.
     #[inline(always)]
     pub(crate) fn header(&self, index: u16) -> u64 {
         // SAFETY: the buffer is aligned, and has room for a header at least; the device has written
@@ -118,8 +118,8 @@ impl Far {
         unsafe { self.buffer(index).cast::<u64>().read() }
     }
 
-    /// Whether a turn is to look for more than messages and completions, though it has found some:
-    /// one of each so many.
+    /// Returns whether a turn is to look for more than messages and completions, though it has
+    /// found some: one of each so many.
     #[inline(always)]
     pub(crate) fn is_time_for_more(&self) -> bool {
         let turns = self.busy_turns.get().wrapping_add(1);
@@ -138,13 +138,13 @@ impl Far {
         self.busy_turns.set(0);
     }
 
-    /// Whether there are so many queues that those that are idle are left out where all are gone
-    /// through.
+    /// Returns whether there are so many queues that those that are idle are left out where all are
+    /// gone through.
     pub(crate) fn has_many_queues(&self) -> bool {
         self.logs.borrow().len() > FEW_QUEUES
     }
 
-    /// The log of the queue by which memory of peer `number` is accessed, which is there.
+    /// Returns the log of the queue by which memory of peer `number` is accessed, which is there.
     pub(crate) fn log(&self, number: u32) -> Rc<Log> {
         let lane = self.lane(Lane::Memory);
         let queue = lane.queue_to(number);
@@ -170,8 +170,8 @@ impl Far {
         });
     }
 
-    /// The log of the queue whose completion was taken last, if it has its queue: one that has its
-    /// queue in any case.
+    /// Returns the log of the queue whose completion was taken last, if it has its queue: one that
+    /// has its queue in any case.
     #[inline(always)]
     fn latest(&self) -> &Log {
         // SAFETY: nobody's, or one of `logs`, from which none is ever taken: there as long as this.
@@ -182,7 +182,7 @@ impl Far {
         self.logs.borrow().iter().flatten().cloned().collect()
     }
 
-    /// The gate of a lane.
+    /// Returns the gate of a lane.
     fn gate(&self, lane: Lane) -> &Gate {
         match lane {
             Lane::Messages => &self.hub.messages,
@@ -199,13 +199,13 @@ impl Far {
         self.lane(Lane::Messages).faults() + self.lane(Lane::Memory).faults()
     }
 
-    /// Whether failures ask for something.
+    /// Returns whether failures ask for something.
     pub(crate) fn has_to_mend(&self) -> bool {
         self.faults() != self.known_faults.get()
     }
 
-    /// Has completions come for all that is outstanding, and lets the device act; whether something
-    /// is.
+    /// Has completions come for all that is outstanding, and lets the device act. Returns whether
+    /// something is.
     pub(crate) fn let_act(&self, tidies: bool) -> bool {
         let lanes = [Lane::Messages, Lane::Memory].map(|lane| self.lane(lane));
         // SAFETY: this thread alone uses the lanes.
@@ -224,7 +224,7 @@ impl Far {
         }
     }
 
-    /// Whether no operation on memory is under way.
+    /// Returns whether no operation on memory is under way.
     pub(crate) fn is_quiet(&self) -> bool {
         let lane = self.lane(Lane::Memory);
         let logs = self.logs.borrow();

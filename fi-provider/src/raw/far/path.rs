@@ -46,12 +46,12 @@ pub(crate) struct FarPath {
     pub(super) connection: Option<Connection>,
     /// The endpoint that may post, of all in the process: none once the peer is gone.
     pub(crate) open_to: Cell<u32>,
-    /// The word in which the peer tells how many records it has taken.
+    /// The word in which the peer tells the number of records that it has taken.
     taken: *const AtomicU64,
     /// The first word of messages.
     header: u64,
-    /// Records sent, and how many may be as far as is known that the peer has taken them: no more
-    /// once it is gone.
+    /// Records sent, and the number that may be, as far as is known that the peer has taken them:
+    /// no more once it is gone.
     sent: Cell<u64>,
     allowed: Cell<u64>,
     /// Whether a record waits for the peer to take others.
@@ -75,7 +75,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// The first word of a record to these ends.
+    /// Returns the first word of a record to these ends.
     fn to(theirs: &Ends, kind: u16) -> u64 {
         let origin = theirs.origin;
         Self { kind, origin }.to_word()
@@ -124,7 +124,7 @@ impl FarPath {
         }
     }
 
-    /// Whether the device has told of no failure with the peer.
+    /// Returns whether the device has told of no failure with the peer.
     pub(crate) fn is_alive(&self) -> bool {
         self.open_to.get() != NOBODY
     }
@@ -146,12 +146,12 @@ impl FarPath {
         self.traffic.is_busy.set(true);
     }
 
-    /// The lane that memory is accessed by.
+    /// Returns the lane by which memory is accessed.
     pub(crate) fn memory_lane(&self) -> &lane::Lane {
         self.hub.memory.lane()
     }
 
-    /// The peer's memory at an address, under a key of its device, for posts in line.
+    /// Returns the peer's memory at an address, under a key of its device, for posts in line.
     #[inline(always)]
     pub(crate) fn there(&self, address: u64, key: &RemoteKey) -> There<'_> {
         There {
@@ -161,8 +161,8 @@ impl FarPath {
         }
     }
 
-    /// Lets posts in line go on: by [`lane::Lane::widen`], and by a look at how many records the peer
-    /// has taken. False where they do not go on further than before.
+    /// Lets posts in line go on: by [`lane::Lane::widen`], and by a look at the number of records
+    /// that the peer has taken. Returns false where they do not go on further than before.
     pub(crate) fn widen(&self, lane: Lane) -> bool {
         match lane {
             Lane::Messages => {
@@ -174,7 +174,7 @@ impl FarPath {
         }
     }
 
-    /// Whether the next post by a lane finds room.
+    /// Returns whether the next post by a lane finds room.
     pub(crate) fn has_room(&self, lane: Lane) -> bool {
         let taken = |queue| {
             if lane == Lane::Memory {
@@ -196,12 +196,12 @@ impl FarPath {
         regions.push(Rc::downgrade(region));
     }
 
-    /// Whether posts to the peer's memory are in line by a connected queue.
+    /// Returns whether posts to the peer's memory are in line by a connected queue.
     pub(crate) fn is_connected_in_line(&self) -> bool {
         self.connection.is_some()
     }
 
-    /// The queue for the peer's memory.
+    /// Returns the queue for the peer's memory.
     ///
     /// # Safety
     /// [`FarPath::is_connected_in_line`].
@@ -223,24 +223,24 @@ impl FarPath {
         unsafe { self.connection().widen() }
     }
 
-    /// The regions that were kept in mind and are used.
+    /// Returns the regions that were kept in mind and are used.
     pub(super) fn known_regions(&self) -> impl Iterator<Item = Rc<Beyond>> {
         let regions = self.regions.borrow();
         let known: Vec<_> = regions.iter().filter_map(Weak::upgrade).collect();
         known.into_iter()
     }
 
-    /// Whether a record waits for the peer to take others.
+    /// Returns whether a record waits for the peer to take others.
     pub(crate) fn is_starved(&self) -> bool {
         self.is_starved.get()
     }
 
-    /// Bytes of the longest payload of a record, both to the peer and to here.
+    /// Returns the bytes of the longest payload of a record, both to the peer and to here.
     pub(crate) fn most(&self) -> usize {
         self.hub.most.min(self.theirs.most as usize)
     }
 
-    /// The records that the peer has taken.
+    /// Returns the number of records that the peer has taken.
     #[inline(always)]
     fn taken(&self) -> u64 {
         // SAFETY: the word is the hub's, mapped and aligned, and only atomic operations and the
@@ -249,13 +249,15 @@ impl FarPath {
         unsafe { (*self.taken).load(Ordering::Relaxed) }
     }
 
-    /// Whether another record may be sent, as far as is known. Of a peer that is gone it is known.
+    /// Returns whether another record may be sent, as far as is known. Of a peer that is gone it is
+    /// known.
     #[inline(always)]
     fn may_send(&self) -> bool {
         self.sent.get() != self.allowed.get()
     }
 
-    /// Looks how many records the peer has taken; whether another one may be sent.
+    /// Looks at the number of records that the peer has taken. Returns whether another one may be
+    /// sent.
     fn allow(&self) -> bool {
         let (taken, credits) = (self.taken(), u64::from(self.theirs.credits));
         let may_send = self.is_alive() && self.sent.get().wrapping_sub(taken) < credits;
@@ -450,7 +452,7 @@ impl FarPath {
         is_sent
     }
 
-    /// The error of a post that a failure has refused: progress tells what becomes of the peer.
+    /// Returns the error of a post that a failure has refused: progress tells the fate of the peer.
     pub(crate) fn failure(&self, failure: Failure) -> Error {
         match failure {
             Failure::Lost => {

@@ -15,26 +15,28 @@ use fi_mlx5::remote::Segment;
 use fi_mlx5::route::Route;
 
 impl Endpoint {
-    /// Whether an operation with this report may be posted by a path; parts of others need more
-    /// than is noted of such a one.
+    /// Returns whether an operation with this report may be posted by a path; parts of others need
+    /// more than the notes of such a one.
     #[inline(always)]
     fn may_use<R: Report>(&self, path: &FarPath) -> bool {
         !R::IS_PART && path.open_to.get() == self.number()
     }
 
-    /// The same, and whether it is known that there is room for its entry: calls nothing.
+    /// Returns whether such an operation may be posted, and it is known that there is room for its
+    /// entry: calls nothing.
     #[inline(always)]
     fn may_post<R: Report>(&self, path: &FarPath, report: R) -> bool {
         self.may_use::<R>(path) && self.may_note(report)
     }
 
-    /// Whether it is known that there is room for the entry of an operation with this report.
+    /// Returns whether it is known that there is room for the entry of an operation with this
+    /// report.
     #[inline(always)]
     fn may_note<R: Report>(&self, report: R) -> bool {
         report.context().is_none() || self.transmit().is_open()
     }
 
-    /// Looks for that room, too.
+    /// Does as [`Endpoint::may_post`], and looks for that room, too.
     #[inline(always)]
     fn may_post_at_all<R: Report>(&self, path: &FarPath, report: R) -> bool {
         self.may_use::<R>(path) && (report.context().is_none() || self.transmit().has_room())

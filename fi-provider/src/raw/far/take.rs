@@ -25,7 +25,8 @@ enum Turn {
 }
 
 impl Endpoint {
-    /// Takes records that have come over the device, at most a turn's; whether there were any.
+    /// Takes records that have come over the device, at most a turn's. Returns whether there were
+    /// any.
     pub(crate) fn take_far(&self, far: &Far) -> bool {
         let arrivals = &mut *far.arrivals.borrow_mut();
         let mut any = far.traffic.has_left.get() && self.take_left(far, arrivals);

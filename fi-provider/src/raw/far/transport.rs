@@ -2,7 +2,7 @@
 
 use super::device::QpType;
 
-/// How endpoints of other nodes are reached.
+/// Transport to endpoints of other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// By an mlx5 device and connected queue pairs, three for each endpoint (RC).
@@ -15,7 +15,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// The queue pairs of the device, if it is one.
+    /// Returns the type of the queue pairs of the device, if it is one.
     pub(crate) fn qp_type(self) -> Option<QpType> {
         match self {
             Self::Rc => Some(QpType::Rc),

@@ -7,7 +7,7 @@ use crate::raw::waker::{Set, Waker};
 use std::os::fd::{AsFd, BorrowedFd};
 
 impl Far {
-    /// The descriptor that is readable when this one is, or the device tells of something.
+    /// Returns the descriptor that is readable when this one is, or the device tells of something.
     pub(crate) fn descriptor(&self, waker: &Waker) -> Result<BorrowedFd<'_>, Error> {
         if let Some(both) = self.both.get() {
             return Ok(both.as_fd());

@@ -37,9 +37,10 @@ pub(crate) struct Ends {
     pub(crate) credits: u32,
     /// The longest payload of a record to this side, in bytes.
     pub(crate) most: u32,
-    /// Where this side is told how many of its records were taken: address and remote key.
+    /// Place where this side is told the number of its records that were taken: address and remote
+    /// key.
     pub(crate) taken: (u64, u32),
-    /// Where the table of regions of this side is: address and remote key.
+    /// Place of the table of regions of this side: address and remote key.
     pub(crate) table: (u64, u32),
 }
 
@@ -75,7 +76,7 @@ pub(crate) enum Body {
 /// Another queue pair in the place of one that has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Renewal {
-    /// How often that was before, and this time.
+    /// Number of such renewals, this one included.
     pub(crate) times: u32,
     pub(crate) queue: u32,
 }
@@ -86,7 +87,8 @@ pub(crate) const BYTES: usize = 8 + TOKEN + 8 + Address::BYTES + ENDS;
 pub(crate) const ENDS: usize = 76;
 
 impl Ends {
-    /// The address vector of one of the targets; that of nobody where the ends are queue pairs.
+    /// Returns the address vector of one of the targets; that of nobody where the ends are queue
+    /// pairs.
     pub(crate) fn vector(&self, target: u32) -> Vector {
         if self.is_dynamic {
             Vector::new(self.key, target, self.lid)
@@ -179,7 +181,7 @@ impl Datagram {
         bytes
     }
 
-    /// The datagram of these bytes; none where they make no sense.
+    /// Returns the datagram of these bytes; none where they make no sense.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut rest = bytes.first_chunk::<BYTES>()?.as_slice();
         if take(&mut rest)? != MAGIC {
@@ -221,7 +223,7 @@ impl Writer<'_> {
     }
 }
 
-/// The first `N` bytes, which are taken away.
+/// Takes the first `N` bytes away, and returns them.
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (first, after) = rest.split_first_chunk()?;
     *rest = after;

@@ -60,14 +60,14 @@ pub(super) struct Incoming {
 /// The receiving side of an endpoint.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
-    /// By the lines' numbers.
+    /// Lines by their numbers.
     pub(super) incoming: HashMap<u64, Incoming>,
-    /// Those with records left.
+    /// Lines with records left.
     pub(super) left: Vec<u64>,
 }
 
 impl Arrivals {
-    /// Whether records were left.
+    /// Returns whether records were left.
     pub(super) fn has_left(&self) -> bool {
         !self.left.is_empty()
     }

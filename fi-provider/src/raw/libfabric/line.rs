@@ -23,7 +23,7 @@ pub(crate) struct Line {
     pub(super) taken: Cell<u64>,
     /// A record waits for the receiver to take others, or for room.
     pub(super) is_starved: Cell<bool>,
-    /// When a greeting or a record that found no room is tried again.
+    /// Pace of the trials of a greeting or a record that found no room.
     pub(super) pace: Pace,
 }
 
@@ -33,7 +33,7 @@ impl Line {
         self.is_alive.set(false);
     }
 
-    /// Notes how many records the receiver has taken: it answers the greeting, too.
+    /// Notes the number of records that the receiver has taken: it answers the greeting, too.
     pub(super) fn note_taken(&self, taken: u64) {
         self.is_greeted.set(true);
         let outstanding = self.sent.get().wrapping_sub(taken);
@@ -43,17 +43,17 @@ impl Line {
         }
     }
 
-    /// Whether the receiver has not taken all, and lives.
+    /// Returns whether the receiver has not taken all, and lives.
     pub(super) fn is_under_way(&self) -> bool {
         self.is_alive.get() && self.sent.get() != self.taken.get()
     }
 
-    /// Whether something is waited for that the receiver does.
+    /// Returns whether something is waited for that the receiver does.
     pub(super) fn is_waiting(&self) -> bool {
         self.is_alive.get() && (!self.is_greeted.get() || self.is_starved.get())
     }
 
-    /// Whether nobody listens at the receiver's address any more.
+    /// Returns whether nobody listens at the receiver's address any more.
     pub(super) fn is_refused(&self) -> bool {
         let name = self.to.name.as_ref();
         name.is_some_and(|name| Messenger::is_refused(name.bytes()))

@@ -20,7 +20,7 @@ pub(super) struct Look {
 }
 
 impl Looks {
-    /// Whether the receiver of a line has an answer to give.
+    /// Returns whether the receiver of a line has an answer to give.
     pub(super) fn are_waiting_for(&self, line: u64) -> bool {
         let asked = self.asked.borrow();
         let mut of_line = asked.iter().filter(|((of, _), _)| *of == line);

@@ -3,7 +3,7 @@
 //! * Each endpoint has one of libfabric's ([`Messenger`]), whose name is a part of its address. It
 //!   needs nobody to connect it: the first message of a line greets its receiver, which answers.
 //! * Records are those of a ring of the node (`path`, `arrivals`): within the credits that each line
-//!   has. The receiver tells how many it has taken. They are numbered, as libfabric may tell of
+//!   has. The receiver tells the number of taken ones. They are numbered, as libfabric may tell of
 //!   messages in another order than it takes them.
 //! * All accesses to memory go by records, as those to memory of the node that neither is mapped nor
 //!   copied by the kernel: the peer does them as it makes progress. Keys are looked up by a message
@@ -58,7 +58,7 @@ pub(crate) struct Libfabric {
     numbers: RefCell<HashMap<Box<[u8]>, u64>>,
     /// Messages beside records that wait for room.
     owed: RefCell<VecDeque<Notice>>,
-    /// When those are tried again.
+    /// Pace of the trials of these messages.
     pace: Pace,
     looks: Looks,
     /// A peer is gone, and its state is to be dropped.
@@ -110,12 +110,12 @@ impl Libfabric {
         }))
     }
 
-    /// The own address, with libfabric's name.
+    /// Returns the own address, with libfabric's name.
     pub(crate) fn address(&self) -> &Address {
         &self.address
     }
 
-    /// libfabric's number of a peer.
+    /// Returns libfabric's number of a peer.
     fn number(&self, name: &Name) -> Result<u64, Error> {
         if let Some(number) = self.numbers.borrow().get(name.bytes()) {
             return Ok(*number);
@@ -190,7 +190,7 @@ impl Libfabric {
         sent.map_err(|refused| self.refused(peer, refused))
     }
 
-    /// The error of a refused message; notes the end of the peer.
+    /// Returns the error of a refused message; notes the end of the peer.
     fn refused(&self, peer: u64, refused: Refused) -> Error {
         match refused {
             Refused::Again => Error::Again,

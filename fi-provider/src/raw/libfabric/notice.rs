@@ -19,7 +19,7 @@ pub(super) enum Kind {
     /// Begins a line: the addresses of the receiver, without its name, and of the sender. The answer
     /// is [`Kind::Taken`] or [`Kind::Gone`].
     Greeting = 0xf0,
-    /// Tells how many records were taken of a line, which is the receiver's.
+    /// Tells the number of records that were taken of a line, which is the receiver's.
     Taken,
     /// Tells that there is no endpoint of the address that a line is to.
     Gone,
@@ -36,7 +36,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The kind that a message tells, if it is one of these.
+    /// Returns the kind that a message tells, if it is one of these.
     pub(super) fn of(word: u16) -> Option<Self> {
         const ALL: [Kind; 7] = [
             Kind::Greeting,
@@ -83,8 +83,8 @@ pub(super) struct Notice {
     pub(super) words: [u64; 4],
 }
 
-/// When a message that found no room is tried again: in each turn at first, then by the clock. Each
-/// trial by `tcp;ofi_rxm` connects again to a peer that has ended.
+/// Pace of the trials of a message that found no room: in each turn at first, then by the clock.
+/// Each trial by `tcp;ofi_rxm` connects again to a peer that has ended.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     refusals: Cell<u32>,
@@ -92,7 +92,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Whether it is time for a trial.
+    /// Returns whether it is time for a trial.
     pub(super) fn is_due(&self) -> bool {
         let is_over = |last: Instant| last.elapsed() >= PAUSE;
         self.refusals.get() < PROMPT || self.last.get().is_none_or(is_over)

@@ -53,12 +53,12 @@ impl LibfabricPath {
         })
     }
 
-    /// Whether libfabric has told of no failure with the peer.
+    /// Returns whether libfabric has told of no failure with the peer.
     pub(crate) fn is_alive(&self) -> bool {
         self.line.is_alive.get()
     }
 
-    /// Whether the peer has answered the greeting.
+    /// Returns whether the peer has answered the greeting.
     pub(super) fn is_greeted(&self) -> bool {
         self.line.is_greeted.get()
     }
@@ -68,7 +68,7 @@ impl LibfabricPath {
         self.libfabric.end_line(&self.line);
     }
 
-    /// Bytes of the longest payload of a record.
+    /// Returns the bytes of the longest payload of a record.
     pub(crate) fn most(&self) -> usize {
         self.libfabric.most
     }
@@ -118,7 +118,7 @@ impl LibfabricPath {
         Ok(())
     }
 
-    /// The error of a refused record, of which the line takes note.
+    /// Returns the error of a refused record, of which the line takes note.
     #[cold]
     fn note_refusal(&self, refused: Refused) -> Error {
         self.line.is_starved.set(true);

@@ -13,7 +13,7 @@ use crate::raw::record::{Flat, Record};
 use crate::raw::region::{Access, Found};
 use std::time::{Duration, Instant};
 
-/// How long an answer holds that nobody has come for.
+/// Time for which an answer holds that nobody has come for.
 const LASTS: Duration = Duration::from_secs(1);
 
 impl Libfabric {

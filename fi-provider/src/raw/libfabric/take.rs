@@ -16,14 +16,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Weak;
 
 impl Libfabric {
-    /// The addresses of the peers that have sent.
+    /// Returns the addresses of the peers that have sent.
     pub(crate) fn addresses(&self) -> Vec<Address> {
         let arrivals = self.arrivals.borrow();
         let open = arrivals.incoming.values().filter(|one| !one.is_closed);
         open.map(|one| one.origin.address().clone()).collect()
     }
 
-    /// The parts of a message: its header, and its payload as a record; none of nonsense.
+    /// Returns the parts of a message: its header, and its payload as a record; none of nonsense.
     fn parts(&self, buffer: &Buffer) -> Option<(Header, Flat)> {
         let len = buffer.len().checked_sub(HEADER)?;
         // SAFETY: the buffer is aligned, and has a header.
@@ -36,7 +36,7 @@ impl Libfabric {
         Some((header, record))
     }
 
-    /// Tells a sender how many of its records were taken.
+    /// Tells a sender the number of its records that were taken.
     fn tell_taken(&self, line: u64, incoming: &mut Incoming) {
         incoming.told = incoming.taken;
         self.tell(Notice {
@@ -134,7 +134,7 @@ impl Libfabric {
     }
 }
 
-/// The bytes of a message.
+/// Returns the bytes of a message.
 fn bytes_of(record: &Flat) -> &[u8] {
     // SAFETY: the payload has so many bytes, which stay as they are as long as the record is used.
     unsafe { std::slice::from_raw_parts(record.payload, record.len) }

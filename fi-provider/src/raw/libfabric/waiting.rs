@@ -17,13 +17,13 @@ use fi_ofi::Messenger;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-/// How long a peer may be silent while something is waited for, before it is probed.
+/// Longest time that a peer may be silent while something is waited for, before it is probed.
 const SILENCE: Duration = Duration::from_secs(1);
 /// Turns between two looks at the clock.
 const TURNS: u32 = 16;
 
 impl Libfabric {
-    /// The descriptor that is readable when this one is, or libfabric tells of something.
+    /// Returns the descriptor that is readable when this one is, or libfabric tells of something.
     pub(crate) fn descriptor(&self, waker: &Waker) -> Result<BorrowedFd<'_>, Error> {
         if let Some((set, _)) = self.sleep.get() {
             return Ok(set.as_fd());
@@ -54,7 +54,7 @@ impl Libfabric {
 }
 
 impl Endpoint {
-    /// Whether something is waited for that the peer's process does.
+    /// Returns whether something is waited for that the peer's process does.
     fn is_waiting_for(&self, link: &Link) -> bool {
         let on_path = |path: &LibfabricPath| {
             path.line.is_waiting() || path.libfabric.looks.are_waiting_for(path.line.id)

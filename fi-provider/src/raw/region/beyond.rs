@@ -13,7 +13,7 @@ pub(crate) struct Beyond {
 }
 
 impl Beyond {
-    /// The region that was found under a key.
+    /// Makes the region that was found under a key.
     pub(crate) fn new(found: Found, key: u64) -> Self {
         Self {
             state: AtomicU64::new(found.state.to_word()),
@@ -22,7 +22,7 @@ impl Beyond {
         }
     }
 
-    /// The word that tells whether the region is as it was found.
+    /// Returns the word that tells whether the region is as it was found.
     pub(crate) fn state(&self) -> *const AtomicU64 {
         &raw const self.state
     }

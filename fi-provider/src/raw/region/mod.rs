@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use table::{Counts, NEAR, SLOTS};
 
-/// How often peers have accessed memory.
+/// Numbers of accesses of peers to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
     /// Writes and atomic operations.
@@ -82,7 +82,7 @@ struct Own {
 }
 
 impl Own {
-    /// A state with these flags, which no entry has had.
+    /// Returns a state with these flags, which no entry has had.
     fn next(&mut self, flags: u64) -> State {
         self.last = self.last.next(flags);
         if self.last.0 == 0 {
@@ -144,7 +144,8 @@ impl Regions {
         })
     }
 
-    /// Where the table is for peers that read it over the device: address and remote key.
+    /// Returns the place of the table for peers that read it over the device: address and remote
+    /// key.
     pub(crate) fn for_peers(&self) -> (u64, u32) {
         let key = self.far.as_ref().map_or(0, |(_, region)| region.rkey());
         (self.arena.at(0).addr() as u64, key)
@@ -180,8 +181,8 @@ impl Regions {
         self.local.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The region that has all of `bytes` bytes at `address`, and the address by which the device
-    /// knows them.
+    /// Returns the region that has all of `bytes` bytes at `address`, and the address by which the
+    /// device knows them.
     fn known(&self, address: usize, bytes: usize) -> Option<(u64, LocalRegion)> {
         let local = self.local();
         let (start, region) = local.range(..=address).next_back()?;
@@ -190,7 +191,7 @@ impl Regions {
         (end <= region.len).then(|| (region.start + offset as u64, *region))
     }
 
-    /// The memory of a region, for own entries, that has all of `bytes` bytes at `address`.
+    /// Returns the memory of a region, for own entries, that has all of `bytes` bytes at `address`.
     pub(crate) fn local_memory(&self, address: usize, bytes: usize) -> Option<Local> {
         let (address, region) = self.known(address, bytes)?;
         Some(Local {
@@ -200,13 +201,14 @@ impl Regions {
         })
     }
 
-    /// The address and the key by which peers read `bytes` bytes at `address`, where they may.
+    /// Returns the address and the key by which peers read `bytes` bytes at `address`, where they
+    /// may.
     pub(crate) fn remote_memory(&self, address: usize, bytes: usize) -> Option<(u64, u32)> {
         let (address, region) = self.known(address, bytes)?;
         region.readable.map(|key| (address, key))
     }
 
-    /// The own region of `key`.
+    /// Returns the own region of `key`.
     pub(crate) fn find(&self, key: u64) -> Option<Found> {
         self.lock().regions.get(&key).copied()
     }
@@ -267,7 +269,7 @@ impl Regions {
         Ok(key)
     }
 
-    /// The counts of a region.
+    /// Returns the counts of a region.
     fn counts(&self, found: &Found) -> &Counts {
         let counts = self.arena.at(found.counts()).cast::<Counts>();
         // SAFETY: the counts lie behind the table, in the bytes that `new` has taken with it, which
@@ -294,7 +296,7 @@ impl Regions {
         unsafe { self.register(bytes, Rights::ALL, Addressing::Virtual) }
     }
 
-    /// How often peers have accessed a region.
+    /// Returns the number of accesses of peers to a region.
     fn accesses_to(&self, found: &Found) -> Accesses {
         if !found.state.is_counted() {
             return Accesses::default();
@@ -313,13 +315,13 @@ impl Regions {
         }
     }
 
-    /// How often peers have accessed the region of `key`.
+    /// Returns the number of accesses of peers to the region of `key`.
     fn accesses(&self, key: u64) -> Accesses {
         let found = self.find(key);
         found.map_or(Accesses::default(), |found| self.accesses_to(&found))
     }
 
-    /// How often peers have accessed all regions that count, closed ones, too.
+    /// Returns the number of accesses of peers to all regions that count, closed ones, too.
     pub(crate) fn all_accesses(&self) -> Accesses {
         let own = self.lock();
         let open = own.regions.values().map(|found| self.accesses_to(found));
@@ -351,7 +353,7 @@ impl Regions {
 pub struct Region {
     regions: Arc<Regions>,
     key: u64,
-    /// Where it begins, if the device knows it; that ends behind the entry's.
+    /// Its begin, if the device knows it, and the device's region, which ends behind the entry's.
     far: Option<(usize, hca::Region)>,
 }
 
@@ -393,13 +395,14 @@ impl Region {
         })
     }
 
-    /// The key by which peers name the region.
+    /// Returns the key by which peers name the region.
     pub fn key(&self) -> u64 {
         self.key
     }
 
-    /// Returns how often peers have accessed the region, if it has [`Rights::COUNTED`] (fi_mr_bind
-    /// with FI_REMOTE_WRITE and FI_REMOTE_READ). The bytes of a write that is counted are there.
+    /// Returns the number of accesses of peers to the region, if it has [`Rights::COUNTED`]
+    /// (fi_mr_bind with FI_REMOTE_WRITE and FI_REMOTE_READ). The bytes of a write that is counted
+    /// are there.
     pub fn accesses(&self) -> Accesses {
         self.regions.accesses(self.key)
     }
@@ -451,36 +454,36 @@ impl Memory {
         Ok(memory)
     }
 
-    /// The key by which peers name the memory.
+    /// Returns the key by which peers name the memory.
     pub fn key(&self) -> u64 {
         self.region.as_ref().map_or(0, Region::key)
     }
 
-    /// Returns how often peers have accessed the memory, as [`Region::accesses`] does.
+    /// Returns the number of accesses of peers to the memory, as [`Region::accesses`] does.
     pub fn accesses(&self) -> Accesses {
         self.region
             .as_ref()
             .map_or(Accesses::default(), Region::accesses)
     }
 
-    /// The first byte, at the begin of a page; zeroed when it was allocated.
+    /// Returns the first byte, at the begin of a page; zeroed when it was allocated.
     ///
     /// Peers read and write the memory at any time: use it by raw or atomic accesses.
     pub fn as_ptr(&self) -> *mut u8 {
         self.arena.at(self.at)
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has no bytes.
+    /// Returns whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The word number `index`, for atomic accesses.
+    /// Returns word number `index`, for atomic accesses.
     ///
     /// # Panics
     /// If the memory has no such word.

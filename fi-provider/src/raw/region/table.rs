@@ -48,7 +48,7 @@ pub(super) struct Slot {
 
 const _: () = assert!(size_of::<Slot>() == 64);
 
-/// The state of an entry: whether it is used, what it tells, and how often it has changed.
+/// The state of an entry: whether it is used, its flags, and the number of its changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State(pub(super) u64);
 
@@ -62,30 +62,30 @@ impl State {
         self.0 & Self::USED != 0
     }
 
-    /// The word of an entry with this state.
+    /// Returns the word of an entry with this state.
     pub(crate) fn to_word(self) -> u64 {
         self.0
     }
 
-    /// Whether a table has this state still.
+    /// Returns whether a table has this state still.
     #[inline(always)]
     pub(crate) fn is(self, now: u64) -> bool {
         self.0 == now
     }
 
-    /// Whether the region lies in the arena, and is mapped by peers of the node.
+    /// Returns whether the region lies in the arena, and is mapped by peers of the node.
     pub(crate) fn is_in_arena(self) -> bool {
         self.0 & Self::ARENA != 0
     }
 
-    /// Whether peers have all these rights.
+    /// Returns whether peers have all these rights.
     #[inline(always)]
     pub(crate) fn allows(self, rights: Rights) -> bool {
         let bits = u64::from(rights.0) << Self::RIGHTS;
         self.0 & bits == bits
     }
 
-    /// Whether accesses to the region are counted.
+    /// Returns whether accesses to the region are counted.
     pub(crate) fn is_counted(self) -> bool {
         self.allows(Rights::COUNTED)
     }
@@ -107,18 +107,18 @@ impl State {
         })
     }
 
-    /// The mark of accesses to the region in this state alone.
+    /// Returns the mark of accesses to the region in this state alone.
     pub(crate) fn to_mark(self) -> u64 {
         let generation = (self.0 / Self::GENERATION) << GENERATION;
         CHECKED | generation & MARKS & !(CHECKED | UNCOUNTED)
     }
 
-    /// Whether accesses with this mark may be to the region.
+    /// Returns whether accesses with this mark may be to the region.
     pub(crate) fn is_meant_by(self, mark: u64) -> bool {
         mark & CHECKED == 0 || mark & MARKS & !UNCOUNTED == self.to_mark()
     }
 
-    /// The state with other flags, and the next generation.
+    /// Returns the state with other flags, and the next generation.
     pub(super) fn next(self, flags: u64) -> Self {
         Self((self.0 & !(Self::GENERATION - 1)).wrapping_add(Self::GENERATION) | flags)
     }
@@ -138,12 +138,12 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The words that tell a peer of the region where it cannot read the table.
+    /// Returns the words that tell a peer of the region where it cannot read the table.
     pub(crate) fn to_wire(self) -> [u64; 3] {
         [self.state.0, self.len, self.start]
     }
 
-    /// The region that a peer tells of; none where there is none.
+    /// Returns the region that a peer tells of; none where there is none.
     pub(crate) fn of_wire(state: u64, len: u64, start: u64) -> Option<Self> {
         State(state).is_used().then_some(Self {
             slot: 0,
@@ -156,29 +156,30 @@ impl Found {
         })
     }
 
-    /// Where its counts lie in the arena.
+    /// Returns the offset of its counts in the arena.
     pub(super) fn counts(&self) -> usize {
         TABLE_BYTES + self.slot % SLOTS * size_of::<Counts>()
     }
 
-    /// Where the arena has the count of such accesses by processors.
+    /// Returns the offset in the arena of the count of such accesses by processors.
     pub(crate) fn count_near(&self, access: Access) -> u64 {
         (self.counts() + access as usize * size_of::<u64>()) as u64
     }
 
-    /// The same by devices.
+    /// Returns the offset in the arena of the count of such accesses by devices.
     pub(crate) fn count_far(&self, access: Access) -> u64 {
         self.count_near(access) + (NEAR * size_of::<u64>()) as u64
     }
 
-    /// Whether words of 8 bytes are aligned where the addresses are by which peers name them.
+    /// Returns whether words of 8 bytes are aligned where the addresses are by which peers name
+    /// them.
     pub(crate) fn keeps_alignment(&self) -> bool {
         let distance = self.base.wrapping_sub(self.start);
         distance.is_multiple_of(size_of::<u64>() as u64)
     }
 
-    /// How many addresses from its first byte on may be those of aligned words of 8 bytes, where
-    /// these have aligned addresses.
+    /// Returns the number of addresses from its first byte on that may be those of aligned words of
+    /// 8 bytes, where these have aligned addresses.
     pub(crate) fn aligned_words(&self) -> u64 {
         if self.keeps_alignment() {
             self.words()
@@ -187,20 +188,22 @@ impl Found {
         }
     }
 
-    /// The distance of `address` from the region's first byte, if `bytes` bytes there lie in it.
+    /// Returns the distance of `address` from the region's first byte, if `bytes` bytes there lie
+    /// in it.
     pub(crate) fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.start);
         let end = offset.checked_add(bytes)?;
         (end <= self.len).then_some(offset)
     }
 
-    /// How many addresses from its first byte on are those of words of 8 bytes that lie in it.
+    /// Returns the number of addresses from its first byte on that are those of words of 8 bytes
+    /// that lie in it.
     pub(crate) fn words(&self) -> u64 {
         self.len.saturating_sub(size_of::<u64>() as u64 - 1)
     }
 
-    /// The place of a byte in the region: its offset in the arena, or its address in the owner's
-    /// process, modulo 2^64, as peers can write any number to a table.
+    /// Returns the place of a byte in the region: its offset in the arena, or its address in the
+    /// owner's process, modulo 2^64, as peers can write any number to a table.
     pub(crate) fn place(&self, address: u64) -> u64 {
         let offset = address.wrapping_sub(self.start);
         self.base.wrapping_add(offset)
@@ -225,12 +228,12 @@ impl Table {
         unsafe { &*self.0.add(index % SLOTS) }
     }
 
-    /// The word that tells whether an entry is as it was found.
+    /// Returns the word that tells whether an entry is as it was found.
     pub(crate) fn word(&self, found: &Found) -> *const AtomicU64 {
         &raw const self.slot(found.slot).state
     }
 
-    /// Tells peers of a region, in its entry; under the lock of those who write the table.
+    /// Tells peers of a region, in its entry; under the lock of the writers of the table.
     pub(super) fn enter(&self, key: u64, found: &Found) {
         let entry = self.slot(found.slot);
         let store = |word: &AtomicU64, value: u64| {
@@ -260,7 +263,7 @@ impl Table {
             .store(state.0, Ordering::Release);
     }
 
-    /// The region of `key`.
+    /// Returns the region of `key`.
     pub(crate) fn find(&self, key: u64) -> Option<Found> {
         let first = first_slot(key);
         for slot in first..first + SLOTS {
@@ -328,7 +331,7 @@ impl Seen {
     }
 }
 
-/// Where a key is looked for first.
+/// Returns the slot at which a key is looked for first.
 pub(crate) fn first_slot(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as usize
 }

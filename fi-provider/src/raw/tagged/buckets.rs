@@ -36,13 +36,13 @@ impl Key {
         Self { tag, source }
     }
 
-    /// The source, or none for any.
+    /// Returns the source, or none for any.
     pub(super) fn source(self) -> Option<PeerIndex> {
         self.source.try_into().ok()
     }
 }
 
-/// Both halves of a product.
+/// Folds both halves of a product into one word.
 #[inline(always)]
 fn fold(one: u64, other: u64) -> u64 {
     let wide = u128::from(one) * u128::from(other);
@@ -58,7 +58,7 @@ impl Buckets {
         }
     }
 
-    /// The list with the values of a key, and others: until [`Buckets::grow`].
+    /// Returns the list with the values of a key, and others: until [`Buckets::grow`].
     #[inline(always)]
     pub(super) fn of(&self, key: Key) -> List {
         let [one, other] = self.seeds;
@@ -95,13 +95,13 @@ impl Buckets {
         }
     }
 
-    /// All lists.
+    /// Returns all lists.
     #[cfg(test)]
     pub(super) fn all(&self) -> Vec<List> {
         self.heads.all().collect()
     }
 
-    /// Whether all lists are empty.
+    /// Returns whether all lists are empty.
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         // SAFETY: the heads are alive.

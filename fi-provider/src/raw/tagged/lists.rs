@@ -1,5 +1,5 @@
 //! Values in lists: each is added to the end of a list and taken out of it anywhere by few
-//! instructions, however many there are.
+//! instructions, for any number of them.
 //!
 //! A list is a circle of links through its head. Nodes and heads never move while they are linked,
 //! so that links are addresses.
@@ -42,14 +42,14 @@ impl<T, const LISTS: usize> Clone for At<T, LISTS> {
 impl<T, const LISTS: usize> Copy for At<T, LISTS> {}
 
 impl<T, const LISTS: usize> At<T, LISTS> {
-    /// The node's link of a kind, below `LISTS`: an address within the node's provenance.
+    /// Returns the node's link of a kind, below `LISTS`: an address within the node's provenance.
     #[inline(always)]
     fn link(self, kind: usize) -> *mut Link {
         // The links are at the node's begin.
         self.0.as_ptr().cast::<Link>().wrapping_add(kind)
     }
 
-    /// The node of a link of a kind.
+    /// Returns the node of a link of a kind.
     ///
     /// # Safety
     /// The link is a node's of that kind, which `At::link` gave.
@@ -78,13 +78,13 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
         }
     }
 
-    /// Whether there is no room for a value.
+    /// Returns whether there is no room for a value.
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {
         self.free.is_null()
     }
 
-    /// The values for which there is memory.
+    /// Returns the number of values for which there is memory.
     pub(super) fn capacity(&self) -> usize {
         self.pieces.iter().map(|piece| piece.len()).sum()
     }
@@ -183,7 +183,7 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
         }
     }
 
-    /// The value of a place.
+    /// Returns the value of a place.
     ///
     /// # Safety
     /// The place is that of a value of this slab.
@@ -194,7 +194,7 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
         unsafe { &*(&raw const (*at.0.as_ptr()).value).cast::<T>() }
     }
 
-    /// The value of a place, to be changed.
+    /// Returns the value of a place, to be changed.
     ///
     /// # Safety
     /// The place is that of a value of this slab.
@@ -204,7 +204,7 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
         unsafe { &mut *(&raw mut (*at.0.as_ptr()).value).cast::<T>() }
     }
 
-    /// All values with their places, in no order.
+    /// Returns all values with their places, in no order.
     pub(super) fn all(&self) -> impl Iterator<Item = (At<T, LISTS>, &T)> {
         let nodes = self.pieces.iter().flat_map(|piece| {
             let first = piece.cast::<Node<T, LISTS>>();
@@ -217,7 +217,7 @@ impl<T, const LISTS: usize> Slab<T, LISTS> {
         values.map(|at| (at, unsafe { self.get(at) }))
     }
 
-    /// The values of a list of a kind with their places, in their order.
+    /// Returns the values of a list of a kind with their places, in their order.
     ///
     /// # Safety
     /// The list is of heads that live as long as the iterator, and all that is in it is of this
@@ -275,7 +275,7 @@ impl Link {
 pub(super) struct List(*mut Link);
 
 impl List {
-    /// Whether nothing is in it.
+    /// Returns whether nothing is in it.
     ///
     /// # Safety
     /// The list is of live heads.
@@ -296,7 +296,7 @@ pub(super) struct Heads {
 }
 
 impl Heads {
-    /// Empty lists, a power of 2 of them.
+    /// Makes empty lists, a power of 2 of them.
     pub(super) fn new(many: usize) -> Self {
         assert!(many.is_power_of_two());
         let heads: Box<[Link]> = (0..many).map(|_| Link::NONE).collect();
@@ -321,7 +321,7 @@ impl Heads {
         self.last / size_of::<Link>() + 1
     }
 
-    /// The list that a hash chooses: by some of its bits, and not by the lowest.
+    /// Returns the list that a hash chooses: by some of its bits, and not by the lowest.
     #[inline(always)]
     pub(super) fn list(&self, hash: usize) -> List {
         // The bits of `last` are those of every distance from the first to another one.

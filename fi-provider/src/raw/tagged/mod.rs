@@ -51,7 +51,7 @@ impl<M> Early<M> {
 #[derive(Clone, Copy, Debug)]
 struct Posted {
     key: Key,
-    /// In posting order.
+    /// Number in posting order.
     number: u64,
     address: *mut u8,
     len: usize,
@@ -91,10 +91,10 @@ const OF_SOURCE: usize = 2;
 /// Receives without messages, and messages (`M`) without receives: never both for one another.
 #[derive(Debug)]
 pub(crate) struct Tagged<M> {
-    /// How many early messages are held, without those that are claimed.
+    /// Number of early messages that are held, without those that are claimed.
     waiting: usize,
-    /// How much keeps a message from going to the first receive of the queue: how many receives are
-    /// sorted, early messages have senders without numbers, and messages wait after they were
+    /// Number of obstacles to a message's way to the first receive of the queue: receives that are
+    /// sorted, early messages whose senders have no numbers, and messages that wait after they were
     /// matched.
     special: usize,
     /// Receives that are not sorted, in posting order. Closed as long as there are early messages.
@@ -118,7 +118,7 @@ pub(crate) struct Tagged<M> {
     /// Bytes and number of early messages that are held, at most.
     most: (usize, usize),
     held: usize,
-    /// How many early messages have senders without numbers.
+    /// Number of early messages whose senders have no numbers.
     nameless: usize,
 }
 
@@ -137,7 +137,7 @@ pub(crate) struct Sorted<'a> {
 }
 
 impl Found<'_> {
-    /// The number that the receive was posted with.
+    /// Returns the number that the receive was posted with.
     #[inline(always)]
     pub(crate) fn context(&self) -> &u64 {
         match self {
@@ -163,7 +163,7 @@ impl Found<'_> {
 }
 
 impl<M> Tagged<M> {
-    /// A matcher that holds early messages of so many bytes, and so many.
+    /// Makes a matcher that holds early messages of so many bytes, and so many.
     pub(crate) fn new(most: (usize, usize)) -> Self {
         Self {
             waiting: 0,
@@ -184,8 +184,8 @@ impl<M> Tagged<M> {
         }
     }
 
-    /// The first receive of the queue, where few instructions find that it is for a message of `len`
-    /// bytes that has come from `source`, and long enough, and that nothing is special
+    /// Returns the first receive of the queue, where few instructions find that it is for a message
+    /// of `len` bytes that has come from `source`, and long enough, and that nothing is special
     /// ([`Tagged::has_special`]): so that [`Tagged::arrive`] would take it.
     #[inline(always)]
     pub(crate) fn first_plain(
@@ -198,7 +198,8 @@ impl<M> Tagged<M> {
         Plain::of(self.queue.first()?, tag, source, len)
     }
 
-    /// Whether there are other receives than those of the queue, or messages that may go first.
+    /// Returns whether there are other receives than those of the queue, or messages that may go
+    /// first.
     #[inline(always)]
     pub(crate) fn has_special(&self) -> bool {
         self.special != 0
@@ -214,7 +215,7 @@ impl<M> Tagged<M> {
         self.special -= 1;
     }
 
-    /// Goes on at the first slot of the queue's memory if it is its turn; whether it was.
+    /// Goes on at the first slot of the queue's memory if it is its turn. Returns whether it was.
     #[inline(always)]
     pub(crate) fn wrap(&mut self) -> bool {
         self.queue.wrap()
@@ -266,8 +267,8 @@ impl<M> Tagged<M> {
         Some(receive.place(len))
     }
 
-    /// Sorts the receives of the queue before the first one that takes a message; whether there is
-    /// one. No sorted one takes it.
+    /// Sorts the receives of the queue before the first one that takes a message. Returns whether
+    /// there is one. No sorted one takes it.
     fn sort_before(&mut self, tag: u64, source: Option<PeerIndex>) -> bool {
         loop {
             self.queue.wrap();
@@ -309,7 +310,7 @@ impl<M> Tagged<M> {
         unsafe { self.receives.add(self.exact.of(key), posted) };
     }
 
-    /// The first sorted receive of one tag for a message.
+    /// Returns the first sorted receive of one tag for a message.
     #[inline(always)]
     fn first_exact(&self, tag: u64, source: Source) -> Option<Exact> {
         let any = self.first_of(Key::from(tag, Source::NONE));
@@ -331,7 +332,7 @@ impl<M> Tagged<M> {
         }
     }
 
-    /// The first receive of this key.
+    /// Returns the first receive of this key.
     #[inline(always)]
     fn first_of(&self, key: Key) -> Option<Exact> {
         // SAFETY: the lists of `exact` are those of receives alone.
@@ -345,8 +346,8 @@ impl<M> Tagged<M> {
         found.map(|(at, _)| at)
     }
 
-    /// The first sorted receive that ignores bits and takes the message, if it was posted before
-    /// `exact`.
+    /// Returns the first sorted receive that ignores bits and takes the message, if it was posted
+    /// before `exact`.
     fn first_masked(
         &self,
         tag: u64,
@@ -435,7 +436,7 @@ impl<M> Tagged<M> {
         self.queue.remove(at).map(|queued| queued.receive())
     }
 
-    /// Whether an early message may be held, of which `held` bytes are counted.
+    /// Returns whether an early message may be held, of which `held` bytes are counted.
     pub(crate) fn has_room(&self, held: usize) -> bool {
         let many = self.waiting + self.claimed.len();
         many < self.most.1 && held <= self.most.0 - self.held
@@ -506,7 +507,7 @@ impl<M> Tagged<M> {
         }
     }
 
-    /// The first early message that is wanted.
+    /// Returns the first early message that is wanted.
     fn find(&self, wanted: &Wanted) -> Option<Held<M>> {
         let key = Key::new(wanted.tag, wanted.source);
         let (kind, list): (usize, List) = match (wanted.ignore, wanted.source) {
@@ -551,7 +552,7 @@ impl<M> Tagged<M> {
         early
     }
 
-    /// The first early message that is wanted: it stays.
+    /// Returns the first early message that is wanted: it stays.
     pub(crate) fn peek(&self, wanted: &Wanted) -> Option<&Early<M>> {
         let at = self.find(wanted)?;
         // SAFETY: the place is that of an early message.
@@ -604,7 +605,7 @@ impl<M> Tagged<M> {
         });
     }
 
-    /// Whether senders of early messages have no numbers.
+    /// Returns whether senders of early messages have no numbers.
     pub(crate) fn has_nameless(&self) -> bool {
         self.nameless > 0
     }

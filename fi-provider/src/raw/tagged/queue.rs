@@ -14,9 +14,9 @@ use crate::raw::fifo::{First, Slot};
 pub(super) struct Queued {
     state: State,
     tag: u64,
-    /// Where the state is not [`State::Plain`].
+    /// Source, where the state is not [`State::Plain`].
     source: Source,
-    /// Where the state is [`State::Masked`] or [`State::Apart`].
+    /// Ignored bits, where the state is [`State::Masked`] or [`State::Apart`].
     ignore: u64,
     address: *mut u8,
     len: usize,
@@ -44,7 +44,7 @@ enum State {
 pub(crate) struct Plain<'a>(First<'a, Queued>);
 
 impl<'a> Plain<'a> {
-    /// The first receive, if it takes such a message by few instructions.
+    /// Returns the first receive, if it takes such a message by few instructions.
     #[inline(always)]
     pub(super) fn of(
         first: First<'a, Queued>,
@@ -61,7 +61,7 @@ impl<'a> Plain<'a> {
         (is_of && queued.tag == tag && len <= queued.len).then_some(Self(first))
     }
 
-    /// The number that the receive was posted with.
+    /// Returns the number that the receive was posted with.
     #[inline(always)]
     pub(crate) fn context(&self) -> &u64 {
         &self.0.get().context
@@ -118,12 +118,12 @@ impl Queued {
         self.state = State::Apart;
     }
 
-    /// Whether it is found by its tag and source, where it is sorted.
+    /// Returns whether it is found by its tag and source, where it is sorted.
     pub(super) fn is_exact(&self) -> bool {
         matches!(self.state, State::Plain | State::Directed)
     }
 
-    /// The receive.
+    /// Returns the receive.
     pub(super) fn receive(&self) -> Receive {
         let (ignore, source) = match self.state {
             State::Plain => (0, None),
@@ -143,7 +143,7 @@ impl Queued {
         }
     }
 
-    /// The number that it was posted with.
+    /// Returns the number that it was posted with.
     pub(super) fn context(&self) -> u64 {
         self.context
     }

@@ -279,7 +279,7 @@ fn found<M>(
 }
 
 /// Finds the receive for a message, and takes it: by few instructions at first, if `ways` is 2; by
-/// more if it is 1; and by those for all messages. Each has to find what the next one does.
+/// more if it is 1; and by those for all messages. Each has to find the same as the next one.
 fn received<M>(
     matcher: &mut Tagged<M>,
     tag: u64,

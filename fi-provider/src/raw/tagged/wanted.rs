@@ -15,7 +15,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The messages of this tag, of anybody.
+    /// Returns the messages of this tag, of anybody.
     pub fn tag(tag: u64) -> Self {
         Self {
             tag,
@@ -41,7 +41,7 @@ pub(crate) struct Receive {
 }
 
 impl Receive {
-    /// The place of a message of `len` bytes.
+    /// Returns the place of a message of `len` bytes.
     #[inline(always)]
     pub(crate) fn place(&self, len: usize) -> Place {
         Place {

@@ -14,7 +14,7 @@ use crate::symmetric::endpoint::Endpoint;
 use std::time::Duration;
 
 impl Endpoint {
-    /// Whether writes are to be tried by [`Endpoint::try_write`].
+    /// Returns whether writes are to be tried by [`Endpoint::try_write`].
     #[inline(always)]
     pub(crate) fn tries_writes(&self) -> bool {
         matches!(self.far, Far::Libfabric(_))
@@ -79,8 +79,8 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::write_far`], in the common case of a transport whose posts are not in line. Has
-    /// done nothing where it returns false.
+    /// Does as [`Endpoint::write_far`], in the common case of a transport whose posts are not in
+    /// line. Has done nothing where it returns false.
     ///
     /// # Safety
     /// As [`Endpoint::write_far`].
@@ -104,7 +104,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::NoSuchPeer`], [`Error::NotInWindow`], [`Error::PastWindow`], [`Error::TooLong`],
-    /// [`Error::NotEnabled`], and those of the device. No bytes are no error, whatever the address.
+    /// [`Error::NotEnabled`], and those of the device. No bytes are no error, at any address.
     ///
     /// # Safety
     /// `source` holds the bytes, and stays as it is as long as `kept` says.
@@ -225,7 +225,7 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::update_far`], and returns what was there.
+    /// Does as [`Endpoint::update_far`], and returns the previous value.
     ///
     /// # Errors
     /// As [`Endpoint::update_far`].
@@ -244,8 +244,8 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::fetch_far`], but the old value is at `dest` after quiet. Waits only where
-    /// too many of them are outstanding, or where the device does not have the operation.
+    /// Does as [`Endpoint::fetch_far`], but the old value is at `dest` after quiet. Waits only
+    /// where too many of them are outstanding, or where the device does not have the operation.
     ///
     /// # Errors
     /// As [`Endpoint::update_far`].
@@ -272,7 +272,7 @@ impl Endpoint {
         }
     }
 
-    /// [`Endpoint::fence`] where operations are outstanding.
+    /// Does [`Endpoint::fence`] where operations are outstanding.
     ///
     /// # Errors
     /// [`Error::NotEnabled`], and those of the device.
@@ -285,8 +285,8 @@ impl Endpoint {
         }
     }
 
-    /// [`Endpoint::quiet`] where one operation is outstanding over a device, and is done; false
-    /// otherwise, and none over another transport. For functions out of line.
+    /// Does [`Endpoint::quiet`] where one operation is outstanding over a device, and is done;
+    /// returns false otherwise, and none over another transport. For functions out of line.
     #[inline(always)]
     pub(crate) fn quiet_one_far(&self) -> Option<bool> {
         match &self.far {
@@ -295,8 +295,8 @@ impl Endpoint {
         }
     }
 
-    /// The same where [`Endpoint::quiet_one_far`] has none: after one look at the completion queue;
-    /// gives the word back where that is not enough. The word is at most 8 bytes.
+    /// Does [`Endpoint::quiet`] where [`Endpoint::quiet_one_far`] has none: after one look at the
+    /// completion queue; gives the word back where that is not enough. The word is at most 8 bytes.
     #[inline(always)]
     pub(crate) fn quiet_look_far<W: Copy>(&self, word: W) -> Result<(), W> {
         match &self.far {
@@ -305,7 +305,7 @@ impl Endpoint {
         }
     }
 
-    /// [`Endpoint::quiet`], whatever is outstanding.
+    /// Does [`Endpoint::quiet`], with any operations outstanding.
     ///
     /// # Errors
     /// [`Error::NotEnabled`], and those of the device.
@@ -318,7 +318,7 @@ impl Endpoint {
         }
     }
 
-    /// [`Endpoint::try_quiet`] where operations may be outstanding.
+    /// Does [`Endpoint::try_quiet`] where operations may be outstanding.
     ///
     /// # Errors
     /// [`Error::NotEnabled`], and those of the device.
@@ -370,8 +370,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether writes of peers arrive by [`Endpoint::progress`] alone, or by a thread that serves
-    /// peers in its stead.
+    /// Returns whether writes of peers arrive by [`Endpoint::progress`] alone, or by a thread that
+    /// serves peers in its stead.
     #[inline(always)]
     pub fn needs_progress(&self) -> bool {
         matches!(self.far, Far::Libfabric(_))
@@ -390,11 +390,11 @@ impl Endpoint {
         }
     }
 
-    /// The peer whose operation made the device refuse those to `peer`, and why; or the first peer
-    /// of the lane, where none is named. The device stops a queue at the first operation that
-    /// fails, and a queue may be that of several peers.
+    /// Returns the peer whose operation made the device refuse those to `peer`, and the cause; or
+    /// the first peer of the lane, where none is named. The device stops a queue at the first
+    /// operation that fails, and a queue may be that of several peers.
     ///
-    /// `None` where nothing has failed, or the peer is none of the endpoint's.
+    /// Returns `None` where nothing has failed, or the peer is none of the endpoint's.
     #[cold]
     pub fn culprit(&self, peer: Option<PeerIndex>) -> Option<(PeerIndex, Cause)> {
         match &self.far {

@@ -31,7 +31,7 @@ pub(crate) enum Far {
     Libfabric(Libfabric),
 }
 
-/// Why a transport refuses operations, in its own words.
+/// Reason why a transport refuses operations, in its own words.
 #[derive(Clone, Copy, Debug)]
 pub enum Cause {
     /// Of a lane of an mlx5 device.
@@ -58,7 +58,7 @@ impl From<Cause> for Error {
     }
 }
 
-/// How long the source of a write stays as it is.
+/// Time for which the source of a write stays as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// It may be changed when the call returns.
@@ -67,8 +67,8 @@ pub(crate) enum Source {
     KeptUntilQuiet,
 }
 
-/// The outcome of a transfer of `bytes` bytes that is refused for `error`: no bytes are no error,
-/// whatever the address.
+/// Returns the outcome of a transfer of `bytes` bytes that is refused for `error`: no bytes are no
+/// error, at any address.
 fn refused(error: Error, bytes: usize) -> Result<(), Error> {
     match error {
         Error::NotInWindow | Error::PastWindow if bytes == 0 => Ok(()),

@@ -416,7 +416,7 @@ pub(super) unsafe fn put_word<G: Guard>(
     }
 }
 
-/// As [`put`], where that has found no room in few instructions.
+/// Does the work of [`put`], where that has found no room in few instructions.
 ///
 /// # Safety
 /// As [`put`].
@@ -470,7 +470,7 @@ pub(super) unsafe fn get<G: Guard>(
     }
 }
 
-/// As [`get`], where that has found no room in few instructions.
+/// Does the work of [`get`], where that has found no room in few instructions.
 ///
 /// # Safety
 /// As [`get`].

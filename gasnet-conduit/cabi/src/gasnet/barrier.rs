@@ -27,7 +27,7 @@ const MOST_ROUNDS: usize = 32;
 enum Known {
     /// None has named it.
     Anonymous,
-    /// Those that have, have named it so.
+    /// The processes that have named it have named it so.
     Named(u32),
     /// Two have named it differently, or one has said so.
     Mismatch,
@@ -52,7 +52,7 @@ impl Known {
         }
     }
 
-    /// As two arguments; the first one fits in 2 bits.
+    /// Returns it as two arguments; the first one fits in 2 bits.
     fn to_args(self) -> [u32; 2] {
         match self {
             Self::Anonymous => [0, 0],
@@ -77,7 +77,7 @@ static CAME: [[AtomicU64; MOST_ROUNDS]; 2] =
 /// Marks a word that has come.
 const HAS_COME: u64 = 1 << 63;
 
-/// Where this process stands.
+/// The state of this process.
 #[derive(Debug)]
 struct Own {
     phase: u32,
@@ -101,12 +101,12 @@ fn own() -> MutexGuard<'static, Own> {
     OWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Rounds until all have heard of all.
+/// Returns the number of rounds until all have heard of all.
 pub(super) fn rounds() -> u32 {
     ranks().next_power_of_two().trailing_zeros()
 }
 
-/// The rank that is told in a round.
+/// Returns the rank that is told in a round.
 pub(super) fn above(round: u32) -> u32 {
     ((u64::from(rank()) + (1_u64 << round)) % u64::from(ranks())) as u32
 }
@@ -120,7 +120,7 @@ fn tell<G: Mode>((phase, round, known): (u32, u32, Known)) {
     }
 }
 
-/// The handler.
+/// Handles a message of the barrier.
 ///
 /// # Safety
 /// The engine calls it.
@@ -185,7 +185,7 @@ fn notify<G: Mode>(id: c_int, flags: c_int) {
     }
 }
 
-/// Whether all have notified; it was notified here.
+/// Returns whether all have notified; it was notified here.
 fn is_complete(routine: &str) -> bool {
     let own = own();
     if !own.is_notified {

@@ -24,7 +24,7 @@ static CAME: [AtomicBool; 32] = [const { AtomicBool::new(false) }; 32];
 /// Whether this process is told to follow, and with which status.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
 static TOLD: AtomicI32 = AtomicI32::new(0);
-/// How long others have, in microseconds.
+/// Time that others have, in microseconds.
 static LIMIT: AtomicU64 = AtomicU64::new(2_000_000);
 /// The process that is of the job: not a child of it.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
@@ -48,7 +48,7 @@ pub(super) fn install() {
     unsafe { on_exit(at_exit, std::ptr::null_mut()) };
 }
 
-/// A process that calls exit, or returns from main, ends the job as if by gasnet_exit.
+/// Ends the job as if by gasnet_exit, when a process calls exit or returns from main.
 extern "C" fn at_exit(code: c_int, _: *mut c_void) {
     if PROCESS.load(Ordering::Relaxed) == std::process::id() && begin(code) {
         leave(code);
@@ -91,8 +91,8 @@ fn this_thread() -> usize {
     unsafe { libc::__errno_location() }.addr()
 }
 
-/// Whether this thread is the first to end the process. Another one waits for that; the same one,
-/// which has been interrupted in it, ends the job at once.
+/// Returns whether this thread is the first to end the process. Another one waits for that; the
+/// same one, which has been interrupted in it, ends the job at once.
 fn begin(code: c_int) -> bool {
     let own = this_thread();
     // ORDERING: whether it is the first is all that is asked.
@@ -166,7 +166,7 @@ fn meet<G: Mode>(engine: &Engine<G>, code: c_int, end: Instant) -> Option<()> {
     Some(())
 }
 
-/// The handler.
+/// Handles a message of an exit.
 ///
 /// # Safety
 /// The engine calls it.
@@ -234,7 +234,7 @@ fn set_timer() {
     }
 }
 
-/// The handler of the timer's signal.
+/// Handles the timer's signal.
 extern "C" fn over(_: c_int) {
     let code = CODE.load(Ordering::Relaxed);
     abort(code);

@@ -62,7 +62,7 @@ pub(super) fn access(routine: &str, node: u32, address: u64, bytes: usize, error
     )
 }
 
-/// The code for an error of the engine's, by its number.
+/// Returns the code for an error of the engine's, by its number.
 pub(super) fn code(number: c_int) -> c_int {
     match number {
         0 => OK,
@@ -71,7 +71,7 @@ pub(super) fn code(number: c_int) -> c_int {
     }
 }
 
-/// The words for a result of the engine's.
+/// Returns the words for a result of the engine's.
 fn words(number: c_int) -> &'static str {
     match number {
         -1 => "an argument is out of its range",
@@ -83,7 +83,7 @@ fn words(number: c_int) -> &'static str {
     }
 }
 
-/// The code for a poll that failed.
+/// Returns the code for a poll that failed.
 pub(super) fn of_poll(result: c_int) -> c_int {
     say("gasnet_AMPoll", format_args!("{}", words(result)));
     code(result)

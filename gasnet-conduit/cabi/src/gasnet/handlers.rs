@@ -92,7 +92,7 @@ pub(super) unsafe fn register_own(engine: &Core) {
     }
 }
 
-/// The arguments of a message.
+/// Returns the arguments of a message.
 ///
 /// # Safety
 /// The engine has passed the message to the handler that asks.
@@ -107,12 +107,12 @@ pub(super) unsafe fn arguments<'a>(message: *mut Message) -> &'a [u32] {
     }
 }
 
-/// Two arguments for a number of 64 bits.
+/// Returns two arguments for a number of 64 bits.
 pub(super) fn halves(number: u64) -> [u32; 2] {
     [number as u32, (number >> 32) as u32]
 }
 
-/// The number that two arguments are.
+/// Returns the number that two arguments are.
 pub(super) fn whole(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }

@@ -1,9 +1,9 @@
 //! GASNet-1 over the engine: the functions behind gasnet.h (GASNet specification 1.8).
 //!
-//! The header has in line all that concerns memory that is near, and what is done on return; active
-//! messages go to the engine's own functions. Functions that wait or start something are there
-//! twice, for one thread and for several: the header picks one by GASNET_SEQ, GASNET_PARSYNC and
-//! GASNET_PAR.
+//! The header has in line all that concerns memory that is near, and the operations that are done
+//! on return; active messages go to the engine's own functions. Functions that wait or start
+//! something are there twice, for one thread and for several: the header picks one by GASNET_SEQ,
+//! GASNET_PARSYNC and GASNET_PAR.
 
 #![expect(
     unsafe_code,
@@ -75,7 +75,7 @@ static farreach_gasnet: State = State {
 /// Whether the engine has a lock (GASNET_PAR).
 static HAS_LOCK: AtomicBool = AtomicBool::new(false);
 
-/// The state, by a name that looks like one of Rust's.
+/// Returns the state, by a name that looks like one of Rust's.
 fn state() -> &'static State {
     &farreach_gasnet
 }
@@ -83,12 +83,12 @@ fn state() -> &'static State {
 // ORDERING: the fields of the state are set before the program has threads that use the library,
 // but for `due`, which only says that there is something to look at.
 
-/// The rank of this process.
+/// Returns the rank of this process.
 fn rank() -> u32 {
     state().node.load(Ordering::Relaxed)
 }
 
-/// The number of processes.
+/// Returns the number of processes.
 fn ranks() -> u32 {
     state().nodes.load(Ordering::Relaxed)
 }

@@ -8,7 +8,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Which operations with implicit handles are asked for, as gasnet.h has it.
+/// The kinds of operations with implicit handles that are asked for, as gasnet.h has them.
 const PUTS: c_int = 1;
 const GETS: c_int = 2;
 
@@ -62,14 +62,14 @@ unsafe fn give(handle: Handle) {
 }
 
 impl Operations {
-    /// Whether all of these are done.
+    /// Returns whether all of these are done.
     fn are_done(&self, which: c_int) -> bool {
         // ORDERING: pairs with the engine's release of the count: the bytes of a get are there.
         (which & PUTS == 0 || self.puts.get() == self.puts_done.load(Ordering::Acquire))
             && (which & GETS == 0 || self.gets.get() == self.gets_done.load(Ordering::Acquire))
     }
 
-    /// How a put, or a get, tells of its end here.
+    /// Returns the [`Done`] by which a put, or a get, tells of its end here.
     ///
     /// # Safety
     /// The handle is not given back before its end.
@@ -96,7 +96,7 @@ impl Operations {
     }
 }
 
-/// The operations of a thread, which are made at the first need, behind gasnet_init.
+/// Returns the operations of a thread, which are made at the first need, behind gasnet_init.
 ///
 /// # Safety
 /// `own` is that of gasnet.h, of this thread.
@@ -179,7 +179,7 @@ impl Transfer {
         }
     }
 
-    /// As [`Transfer::start`], of any number of bytes, to any memory.
+    /// Starts as [`Transfer::start`] does, for any number of bytes, to any memory.
     ///
     /// # Safety
     /// As [`Transfer::start`].
@@ -215,7 +215,7 @@ impl Transfer {
         }
     }
 
-    /// As [`Transfer::start`], and waits for the end.
+    /// Starts as [`Transfer::start`] does, and waits for the end.
     unsafe fn complete<G: Mode>(self, routine: &str, which: c_int) {
         let operations = Operations::default();
         // SAFETY: the caller's promise; the operations stay until they are done.
@@ -225,7 +225,7 @@ impl Transfer {
         }
     }
 
-    /// As [`Transfer::start`], and returns a handle.
+    /// Starts as [`Transfer::start`] does, and returns a handle.
     unsafe fn with_handle<G: Mode>(self, routine: &str, which: c_int, source: Source) -> Handle {
         let handle = take();
         // SAFETY: the caller's promise; the handle is not given back while the operation is under
@@ -240,7 +240,7 @@ impl Transfer {
         std::ptr::null_mut()
     }
 
-    /// As [`Transfer::start`], for the thread's implicit handle.
+    /// Starts as [`Transfer::start`] does, for the thread's implicit handle.
     unsafe fn implicit<G: Mode>(
         self,
         routine: &str,
@@ -252,7 +252,7 @@ impl Transfer {
         unsafe { self.among::<G>(routine, which, source, of_thread::<G>(own)) }
     }
 
-    /// As [`Transfer::start`], and counts it among operations that stay until its end.
+    /// Starts as [`Transfer::start`] does, and counts it among operations that stay until its end.
     ///
     /// # Safety
     /// As [`Transfer::start`].
@@ -270,7 +270,7 @@ impl Transfer {
     }
 }
 
-/// When the source may be changed, by the header's flags.
+/// Returns when the source may be changed, by the header's flags.
 fn source(flags: u32) -> Source {
     if flags & 1 != 0 {
         Source::Reused
@@ -352,7 +352,7 @@ unsafe fn put_word_now<G: Mode>(
     }
 }
 
-/// As [`put_word_nbi`], where that has found no room in few instructions.
+/// Does the work of [`put_word_nbi`], where that has found no room in few instructions.
 ///
 /// # Safety
 /// As [`put_word_now`].
@@ -376,7 +376,7 @@ unsafe fn put_word_otherwise<G: Mode>(
     unsafe { put_word_at_all::<G>(node, dest, word, own) }
 }
 
-/// As [`put_word_nbi`], whatever the put goes by.
+/// Does the work of [`put_word_nbi`], by any way of the put.
 ///
 /// # Safety
 /// `own` leads to operations of this thread.

@@ -122,8 +122,8 @@ fn join<G: Mode>() -> Result<(), Error> {
     Ok(())
 }
 
-/// The bytes of memory for the segments of a node: GASNET_MAX_SEGMENT_SIZE, or half of what there
-/// is.
+/// Returns the bytes of memory for the segments of a node: GASNET_MAX_SEGMENT_SIZE, or half of the
+/// memory that there is.
 fn memory() -> Result<u64, Error> {
     if let Some(value) =
         std::env::var_os("GASNET_MAX_SEGMENT_SIZE").filter(|value| !value.is_empty())

@@ -1,4 +1,4 @@
-//! Prints what is generated from the tables: `shmem-headers WHAT`.
+//! Prints the files that are generated from the tables: `shmem-headers WHAT`.
 
 use shmem_cabi::{check, header, registry};
 use std::process::ExitCode;

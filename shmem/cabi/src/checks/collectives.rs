@@ -7,10 +7,10 @@ use crate::registry::c_name;
 use shmem::check::{Call, Group};
 use std::fmt::Write;
 
-/// Those that wait for all PEs, which are equivalent (section 9.10).
+/// The collectives that wait for all PEs, which are equivalent (section 9.10).
 const WORLD_SYNCS: [&str; 2] = ["barrier_all", "sync_all"];
 
-/// Where the new teams of a routine are written to.
+/// The arguments to which the new teams of a routine are written.
 const NEW_TEAMS: [&str; 3] = ["new_team", "xaxis_team", "yaxis_team"];
 
 /// Waits until all PEs of the group are in the same collective, and ends the job when they are not, or when an argument
@@ -30,7 +30,7 @@ pub(super) fn meet(routine: &Routine<'_>) {
     });
 }
 
-/// Behind a routine that makes teams: gives them names.
+/// Gives names to new teams, behind a routine that makes teams.
 pub(super) fn name_new_teams(routine: &Routine<'_>) {
     let Some(parent) = parent(routine) else {
         return;
@@ -65,7 +65,7 @@ fn group(routine: &Routine<'_>) -> Option<Group> {
     routine.check.size(group).map(|_| group)
 }
 
-/// The active set; ends the job when it is none that this PE could be in.
+/// Returns the active set; ends the job when it is none that this PE could be in.
 fn active_set(routine: &Routine<'_>) -> Group {
     let at = routine.at;
     let number = |name| routine.number(name).unwrap_or(0);

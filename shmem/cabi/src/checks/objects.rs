@@ -1,4 +1,4 @@
-//! Which arguments of a routine point to memory: how much, and whose.
+//! The arguments of a routine that point to memory: its length, and its owner.
 
 use super::routine::{Kind, Routine};
 use core::ffi::c_int;
@@ -42,12 +42,13 @@ fn all_apart(routine: &Routine<'_>, objects: &[Object]) {
 }
 
 impl Routine<'_> {
-    /// The object of `count` elements of the calling PE; `None` where there is no such argument, or a null one.
+    /// Returns the object of `count` elements of the calling PE; `None` where there is no such
+    /// argument, or a null one.
     fn own(&self, name: &'static str, count: usize) -> Option<Object> {
         self.every(name, count).filter(|object| object.addr != 0)
     }
 
-    /// The object of `count` elements that every PE has. Null is not symmetric.
+    /// Returns the object of `count` elements that every PE has. Null is not symmetric.
     pub(super) fn every(&self, name: &'static str, count: usize) -> Option<Object> {
         let (addr, element) = self.pointer(name)?;
         Some(Object {
@@ -59,7 +60,8 @@ impl Routine<'_> {
         })
     }
 
-    /// The object of `count` elements of the PE that the routine is about. Null is not symmetric.
+    /// Returns the object of `count` elements of the PE that the routine is about. Null is not
+    /// symmetric.
     fn remote(&self, name: &'static str, count: usize) -> Option<Object> {
         let (addr, element) = self.pointer(name)?;
         let pe = self.number("pe")? as c_int;
@@ -72,12 +74,13 @@ impl Routine<'_> {
         })
     }
 
-    /// The handle of the context that the routine is called on; `None` for the default one.
+    /// Returns the handle of the context that the routine is called on; `None` for the default one.
     pub(super) fn context(&self) -> Option<usize> {
         usize::try_from(self.number("ctx")?).ok()
     }
 
-    /// The number of elements between the first and the last that the call moves, with what is between them.
+    /// Returns the number of elements from the first to the last that the call moves, with those
+    /// between them.
     pub(super) fn extent(&self, stride: &str, count: usize) -> usize {
         let size = self.number("bsize").map_or(1, elements);
         match self.number(stride) {
@@ -87,12 +90,14 @@ impl Routine<'_> {
     }
 }
 
-/// A number as one of elements: negative as none, and what is too large as the most that there can be.
+/// Returns a number as one of elements: a negative one as none, and a number that is too large as
+/// the most that there can be.
 pub(super) fn elements(number: i128) -> usize {
     usize::try_from(number.max(0)).unwrap_or(usize::MAX)
 }
 
-/// The elements from the first to the last of `count` blocks of `size`, which begin `stride` apart.
+/// Returns the elements from the first to the last of `count` blocks of `size`, which begin
+/// `stride` apart.
 fn span(count: usize, size: usize, stride: i128) -> usize {
     if count == 0 || size == 0 {
         return 0;

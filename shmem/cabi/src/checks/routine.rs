@@ -27,7 +27,7 @@ pub(super) struct Routine<'a> {
     pub(super) check: Checks,
     pub(super) at: shmem::Routine,
     pub(super) arguments: &'a [Argument],
-    /// The name without what stands for the type, the size and the context.
+    /// The name without the parts for the type, the size and the context.
     pub(super) base: String,
     /// The type or the size, the same for all names of a type; empty where there is none.
     pub(super) element: &'static str,
@@ -127,7 +127,7 @@ impl<'a> Routine<'a> {
             .map(|argument| argument.value)
     }
 
-    /// The argument that the specification calls `name`, where it is a number.
+    /// Returns the argument that the specification calls `name`, where it is a number.
     pub(super) fn number(&self, name: &str) -> Option<i128> {
         match self.value(name)? {
             Value::Number(number) => Some(number),
@@ -135,7 +135,8 @@ impl<'a> Routine<'a> {
         }
     }
 
-    /// The argument that the specification calls `name`, where it is a pointer: the address, and the bytes of one element there.
+    /// Returns the argument that the specification calls `name`, where it is a pointer: the
+    /// address, and the bytes of one element there.
     pub(super) fn pointer(&self, name: &str) -> Option<(usize, usize)> {
         match self.value(name)? {
             Value::Pointer { addr, element } => Some((addr, element)),
@@ -144,7 +145,7 @@ impl<'a> Routine<'a> {
     }
 }
 
-/// The base of a name, and its type or size.
+/// Returns the base of a name, and its type or size.
 fn take_apart(name: &str) -> (String, &'static str) {
     let rest = name.strip_prefix("shmem_").unwrap_or(name);
     for rest in [rest.strip_prefix("ctx_"), Some(rest)]
@@ -214,7 +215,8 @@ mod tests {
         }
     }
 
-    /// Every routine that has an argument for a PE, or for a symmetric object, is of some kind.
+    /// Checks that every routine that has an argument for a PE, or for a symmetric object, is of
+    /// some kind.
     #[test]
     fn no_routine_with_objects_is_overlooked() {
         let objects = [

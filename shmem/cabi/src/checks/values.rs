@@ -22,7 +22,7 @@ pub(crate) enum Value {
 
 /// A type of arguments.
 pub(crate) trait Show {
-    /// The argument's value.
+    /// Returns the argument's value.
     fn show(self) -> Value;
 }
 

@@ -1,5 +1,5 @@
 //! `shmem_direct.h`: operations in line at the place of the call, for programs that are compiled with
-//! `SHMEM_DIRECT`. `direct` has the library's side, and `shmem::direct` what they share.
+//! `SHMEM_DIRECT`. `direct` has the library's side, and `shmem::direct` the part that they share.
 
 use super::before;
 use crate::registry::{Family, GROUPS, Naming, Routine};
@@ -8,7 +8,7 @@ use shmem::direct::{Peer, TYPES, Table, VERSION};
 use std::fmt::Write;
 use std::mem::offset_of;
 
-/// How a routine is done in line.
+/// The way in which a routine is done in line.
 #[derive(Clone, Copy)]
 enum How {
     /// With `at` the place of the object, which `.0` names, in reach by the length `.1`: `.2`.
@@ -90,7 +90,7 @@ const INC: How = update("(void)__atomic_fetch_add(at, 1, __ATOMIC_SEQ_CST); retu
 const FETCH_ADD: How = update("return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);");
 const ADD: How = update("(void)__atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); return;");
 
-/// The header.
+/// Returns the header.
 pub fn print() -> String {
     let mut out = String::from(OPENING);
     print_table(&mut out);
@@ -106,13 +106,13 @@ pub fn print() -> String {
     out.replace("farreach_direct_N", &format!("farreach_direct_{VERSION}"))
 }
 
-/// The types of `shmem_TYPE_p` that have a step for peers elsewhere: all but `long double`, whose
-/// routine is in C.
+/// Returns the types of `shmem_TYPE_p` that have a step for peers elsewhere: all but `long double`,
+/// whose routine is in C.
 fn stepped() -> impl Iterator<Item = &'static Type> {
     Type::all_in(Set::Value).filter(|t| t.name != "longdouble")
 }
 
-/// The structs that the library fills, and what makes sure that their layout is the library's.
+/// Prints the structs that the library fills, and the checks that their layout is the library's.
 fn print_table(out: &mut String) {
     let [window_length, atomic_length, distance] = Peer::NEAR;
     let _ = write!(
@@ -212,7 +212,7 @@ fn body(how: How, t: &Type, has_ctx: bool) -> String {
 const FENCE: &str = "    FARREACH_FENCE();\n";
 const PTR: &str = "    FARREACH_PTR();\n";
 
-/// The function in line, and the declaration of the one that it calls otherwise.
+/// Prints the function in line, and the declaration of the one that it calls otherwise.
 fn print_function(out: &mut String, routine: &Routine, body: &str) {
     let called = Routine {
         name: format!("p{}", routine.name),
@@ -227,13 +227,14 @@ fn print_function(out: &mut String, routine: &Routine, body: &str) {
     );
 }
 
-/// The form with a context: in line on the default one, where the compiler sees that it is that.
+/// Prints the form with a context: in line on the default one, where the compiler sees that it is
+/// the default one.
 fn print_with_ctx(out: &mut String, routine: &Routine, body: &str) {
     let body = format!("    if (FARREACH_IS_DEFAULT(ctx)) {{\n    {body}    }}\n");
     print_function(out, routine, &body);
 }
 
-/// A call that passes the arguments on, and returns the result.
+/// Returns a call that passes the arguments on, and returns the result.
 fn call(routine: &Routine) -> String {
     let names: Vec<&str> = routine
         .arguments

@@ -38,7 +38,7 @@ const FIRST: &[&str] = &[
     "pcontrol",
 ];
 
-/// `shmemx.h`.
+/// Returns the text of `shmemx.h`.
 pub fn print() -> String {
     let mut out = String::from(OPENING);
     for group in GROUPS {
@@ -58,7 +58,7 @@ pub fn print() -> String {
     out
 }
 
-/// The name that `shmemx.h` has for a routine or a generic name, if it has one.
+/// Returns the name that `shmemx.h` has for a routine or a generic name, if it has one.
 pub fn extended(name: &str) -> Option<String> {
     static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
         let families = families().filter(|family| became_standard(family));
@@ -71,13 +71,13 @@ fn with_x(name: &str) -> String {
     name.replacen("shmem_", "shmemx_", 1)
 }
 
-/// The names of a family's routines, and its generic name.
+/// Returns the names of a family's routines, and its generic name.
 fn names(family: &'static Family) -> impl Iterator<Item = String> {
     let routines = family.routines().into_iter().map(|routine| routine.name);
     routines.chain(family.generic().map(|(base, _)| format!("shmem_{base}")))
 }
 
-/// Whether the routines of the family came later, and are current.
+/// Returns whether the routines of the family came later, and are current.
 fn became_standard(family: &Family) -> bool {
     let name = match family.naming {
         Naming::Once(name) => name.to_owned(),

@@ -130,7 +130,7 @@ FARREACH_SEVERAL(short, short)
 FARREACH_SEVERAL(unsigned short, ushort)
 ";
 
-/// The macro of a generic name; a team stands before the pointers, a context is optional.
+/// Prints the macro of a generic name; a team stands before the pointers, a context is optional.
 fn print_generic(out: &mut String, family: &Family, base: &str, select: &str) {
     if !family.has_ctx {
         let team = if family.arguments[0].0 == "team" {
@@ -154,7 +154,8 @@ fn print_generic(out: &mut String, family: &Family, base: &str, select: &str) {
     );
 }
 
-/// `FARREACH_n_OR_m(arguments, with_m, with_n, wrong, 0)` is the macro for their number.
+/// Prints the macros `FARREACH_n_OR_m(arguments, with_m, with_n, wrong, 0)`, which choose by the
+/// number of arguments.
 fn print_counters(out: &mut String) {
     let with_ctx = families().filter(|family| family.has_ctx);
     let counts: BTreeSet<usize> = with_ctx
@@ -177,7 +178,7 @@ fn counter(n: usize) -> String {
     format!("FARREACH_{n}_OR_{}", n + 1)
 }
 
-/// The macro that turns the type of `*ptr` into the name of a function.
+/// Prints the macro that turns the type of `*ptr` into the name of a function.
 fn print_selector(out: &mut String, set: Set) {
     let _ = write!(
         out,

@@ -4,7 +4,7 @@ use super::print_prototype;
 use crate::registry::{Family, GROUPS, Routine};
 use std::fmt::Write;
 
-/// `pshmem.h`.
+/// Returns the text of `pshmem.h`.
 pub fn print() -> String {
     let mut out = String::from(OPENING);
     for group in GROUPS {

@@ -16,7 +16,7 @@ pub(super) enum Request {
     Print(String),
 }
 
-/// How to run a job.
+/// The options of a job.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) pes: usize,
@@ -32,12 +32,13 @@ pub(super) struct Options {
     pub(super) prefix: Option<PathBuf>,
     pub(super) bind: bool,
     pub(super) label: bool,
-    /// How the PEs' output gets out; `None` leaves it to the kind of file that takes it.
+    /// The way out of the PEs' output; `None` leaves it to the kind of file that takes it.
     pub(super) passage: Option<Passage>,
     pub(super) timeout: Option<Duration>,
     /// PEs that share a pretended node; `None` puts all on one.
     pub(super) per_node: Option<usize>,
-    /// How PEs on different nodes reach each other; `None` leaves it to the environment.
+    /// The way in which PEs on different nodes reach each other; `None` leaves it to the
+    /// environment.
     pub(super) fabric: Option<Fabric>,
     /// The transport of the mlx5 fabric's queues; `None` leaves it to the environment.
     pub(super) transport: Option<Transport>,
@@ -71,7 +72,7 @@ pub(super) enum Fabric {
 }
 
 impl Fabric {
-    /// The value of FARREACH_FABRIC for the PEs.
+    /// Returns the value of FARREACH_FABRIC for the PEs.
     pub(super) fn variable(self) -> &'static str {
         match self {
             Fabric::Auto => "auto",
@@ -91,7 +92,7 @@ pub(super) enum Transport {
 }
 
 impl Transport {
-    /// The value of FARREACH_TRANSPORT for the PEs.
+    /// Returns the value of FARREACH_TRANSPORT for the PEs.
     pub(super) fn variable(self) -> &'static str {
         match self {
             Transport::Auto => "auto",
@@ -247,8 +248,8 @@ impl Options {
         Ok(())
     }
 
-    /// Other launchers take a ":" between arguments for the end of one program, and begin another
-    /// with it.
+    /// Refuses several programs: other launchers take a ":" between arguments for the end of one
+    /// program, and begin another with it.
     fn refuse_several_programs(&self) -> Result<(), Failure> {
         let colon = self.arguments.iter().position(|argument| argument == ":");
         match colon {
@@ -261,7 +262,7 @@ impl Options {
         }
     }
 
-    /// These options, if they go together.
+    /// Returns these options, if they go together.
     fn checked(self) -> Result<Self, Failure> {
         if self.program.is_empty() {
             return Err(Failure::new(USAGE, "the program's name is empty"));
@@ -375,7 +376,8 @@ fn variable(text: &OsString) -> Result<Option<(OsString, OsString)>, Failure> {
     }))
 }
 
-/// The installation's folder on other hosts, where nobody knows this one's working directory.
+/// Returns the installation's folder on other hosts, where nobody knows this one's working
+/// directory.
 fn absolute(text: &OsString) -> Result<PathBuf, Failure> {
     let path = PathBuf::from(text);
     if path.is_absolute() {

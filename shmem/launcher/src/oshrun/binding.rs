@@ -1,10 +1,11 @@
-//! Which CPU each PE is bound to by `--bind core`.
+//! The CPU that each PE is bound to by `--bind core`.
 
 use std::collections::HashSet;
 
 use super::{Failure, USAGE, sys};
 
-/// One CPU for each of `pes` PEs: one hardware thread of each core first, then their siblings.
+/// Returns one CPU for each of `pes` PEs: one hardware thread of each core first, then their
+/// siblings.
 pub(super) fn cores(pes: usize) -> Result<Vec<usize>, Failure> {
     let allowed = sys::allowed_cpus();
     if pes > allowed.len() {

@@ -39,12 +39,12 @@ impl Connection {
         }
     }
 
-    /// Whether the PE has answers to take first.
+    /// Returns whether the PE has answers to take first.
     pub(super) fn is_clogged(&self) -> bool {
         !self.unsent.is_empty()
     }
 
-    /// The events to wait for.
+    /// Returns the events to wait for.
     pub(super) fn watch(&self) -> Option<Watch> {
         let socket = self.socket.as_ref()?;
         Some(sys::watch(socket, self.is_clogged()))
@@ -131,7 +131,7 @@ impl Connection {
     }
 }
 
-/// Whether it may go well another time.
+/// Returns whether it may go well another time.
 fn is_for_now(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
 }

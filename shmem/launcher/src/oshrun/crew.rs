@@ -10,7 +10,7 @@ use super::pes::{Launch, Pe, Place};
 use super::sys::{self, Watch};
 use super::{Failure, processes, report};
 
-/// How long PEs have between SIGTERM and SIGKILL.
+/// Time that PEs have between SIGTERM and SIGKILL.
 pub(super) const GRACE: Duration = Duration::from_millis(300);
 
 /// The PEs of this host.
@@ -20,7 +20,7 @@ pub(super) struct Crew {
     pes: Vec<Pe>,
     pub(super) output: Output,
     kills_before: u64,
-    /// When the PEs that are left are killed.
+    /// Time at which the PEs that are left are killed.
     ending: Option<Instant>,
 }
 
@@ -98,7 +98,7 @@ impl Crew {
         })
     }
 
-    /// The PE `rank`, if it is of this host.
+    /// Returns the PE `rank`, if it is of this host.
     pub(super) fn pe(&mut self, rank: usize) -> Option<&mut Pe> {
         let index = self.pes.binary_search_by_key(&rank, |pe| pe.rank).ok()?;
         self.pes.get_mut(index)
@@ -237,12 +237,12 @@ impl Crew {
         }
     }
 
-    /// Whether the processes of all PEs have ended.
+    /// Returns whether the processes of all PEs have ended.
     pub(super) fn is_gone(&self) -> bool {
         self.pes.iter().all(|pe| !pe.alive)
     }
 
-    /// Whether an ending crew can be killed: it has had its time, or needs none.
+    /// Returns whether an ending crew can be killed: it has had its time, or needs none.
     pub(super) fn is_due(&self) -> bool {
         self.ending.is_some_and(|until| Instant::now() >= until)
             || (self.is_gone() && processes::descendants().is_empty())

@@ -21,7 +21,7 @@ use super::sys::{self, Signals};
 use super::{Failure, processes};
 use crate::installation::Installation;
 
-/// Names the device's directory to those who use it; softhca sets it.
+/// Names the device's directory to the processes that use it; softhca sets it.
 const DIRECTORY: &str = "FARREACH_SOFTHCA";
 
 /// Lists with colons in which softhca puts entries in front of the user's: the libraries that the
@@ -34,7 +34,7 @@ const LISTS: [&str; 2] = ["LD_PRELOAD", "ASAN_OPTIONS"];
 const HOLDER: &str =
     r#"printf '%s\0%s\0%s\0' "$FARREACH_SOFTHCA" "$LD_PRELOAD" "$ASAN_OPTIONS"; read -r end"#;
 
-/// How long softhca has to end after its holder.
+/// Time that softhca has to end after its holder.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A softhca that this job depends on.
@@ -62,7 +62,8 @@ impl AsRawFd for Device {
     }
 }
 
-/// The device that these options ask for: that of a `softhca run` around this process, or a new one.
+/// Returns the device that these options ask for: that of a `softhca run` around this process, or a
+/// new one.
 ///
 /// For the guard, before it splits; `None` where the job depends on no softhca.
 pub(super) fn provide(options: &Options, signals: &Signals) -> Result<Option<Device>, Failure> {
@@ -76,7 +77,7 @@ pub(super) fn provide(options: &Options, signals: &Signals) -> Result<Option<Dev
     }
 }
 
-/// The softhca that this process runs below; one that runs elsewhere is not watched.
+/// Returns the softhca that this process runs below; one that runs elsewhere is not watched.
 fn around(directory: &Path) -> Option<Device> {
     let pid = owner(directory)?;
     if !processes::descends_from(pid) {
@@ -89,7 +90,7 @@ fn around(directory: &Path) -> Option<Device> {
     })
 }
 
-/// The process that has made a directory `softhca-PID-N`.
+/// Returns the process that has made a directory `softhca-PID-N`.
 fn owner(directory: &Path) -> Option<i32> {
     let name = directory.file_name()?.to_str()?;
     let (pid, _) = name.strip_prefix("softhca-")?.split_once('-')?;
@@ -219,7 +220,7 @@ impl Device {
         }
     }
 
-    /// Whether softhca ends in this time, or has ended.
+    /// Returns whether softhca ends in this time, or has ended.
     fn ends_within(&self, time: Duration) -> bool {
         let mut watches = [sys::watch(self, false)];
         sys::poll(&mut watches, Some(time));

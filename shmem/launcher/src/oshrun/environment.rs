@@ -7,10 +7,11 @@ use super::arguments::Options;
 /// A variable's name and its value.
 pub(super) type Variable = (OsString, OsString);
 
-/// How the names of variables begin that another launcher has left, and that PEs must not take for their own.
+/// Beginnings of the names of variables that another launcher has left, and that PEs must not take
+/// for their own.
 const FOREIGN: [&str; 3] = ["PMI_", "PMI2_", "PMIX_"];
 
-/// How the names of variables begin that are true on one host only.
+/// Beginnings of the names of variables that are true on one host only.
 const LOCAL: [&str; 11] = [
     "HOSTNAME",
     "HOST",
@@ -53,7 +54,7 @@ fn set(variables: &mut Vec<Variable>, name: impl AsRef<OsStr>, value: impl Into<
     variables.push((name.to_owned(), value.into()));
 }
 
-/// The value of a variable.
+/// Returns the value of a variable.
 pub(super) fn find<'a>(variables: &'a [Variable], name: &str) -> Option<&'a OsStr> {
     let known = variables.iter().find(|(known, _)| known == name);
     known.map(|(_, value)| value.as_os_str())
@@ -69,7 +70,7 @@ pub(super) fn brought_here(mut variables: Vec<Variable>, kept: &[OsString]) -> V
     variables
 }
 
-/// Whether a name begins with one of these; one without `_` at its end is the whole name.
+/// Returns whether a name begins with one of these; one without `_` at its end is the whole name.
 fn begins(name: &OsStr, with: &[&str]) -> bool {
     let Some(name) = name.to_str() else {
         return false;

@@ -33,7 +33,7 @@ pub(super) fn watch_over(
     std::process::exit(status)
 }
 
-/// The child's side: `guard` is the parent that it must not outlive.
+/// Runs the job in the child: `guard` is the parent that it must not outlive.
 fn run_below(
     guard: u32,
     job: impl FnOnce(&Signals) -> Result<i32, Failure>,
@@ -47,7 +47,7 @@ fn run_below(
     job(&Signals::take().map_err(failed)?)
 }
 
-/// The parent's side.
+/// Waits for the child, in the parent.
 fn wait_for(runner: i32, signals: &Signals) -> i32 {
     loop {
         sys::poll(&mut [sys::watch(signals, false)], None);

@@ -1,5 +1,5 @@
-//! Which file is missing when the system finds a program and yet says that there is no such file:
-//! the program that is to read it, named in a script's first line or in an ELF file.
+//! The file that is missing when the system finds a program and yet says that there is no such
+//! file: the program that is to read it, named in a script's first line or in an ELF file.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -31,7 +31,7 @@ pub(super) fn missing(program: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The interpreter that a file names.
+/// Returns the interpreter that a file names.
 fn of(file: &File) -> Option<PathBuf> {
     let mut bytes = [0; LONGEST_LINE];
     let count = file.read_at(&mut bytes, 0).ok()?;
@@ -43,8 +43,8 @@ fn of(file: &File) -> Option<PathBuf> {
     (!name.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&name)))
 }
 
-/// The first word of a script's first line; a carriage return at the end of the line belongs to
-/// it.
+/// Returns the first word of a script's first line; a carriage return at the end of the line
+/// belongs to it.
 fn in_line(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|&byte| byte == b'\n' || byte == 0);
     let line = &line[..end.unwrap_or(line.len())];
@@ -52,7 +52,7 @@ fn in_line(line: &[u8]) -> &[u8] {
     words.find(|word| !word.is_empty()).unwrap_or_default()
 }
 
-/// The path in an ELF file of 64 or 32 bits, little-endian.
+/// Returns the path in an ELF file of 64 or 32 bits, little-endian.
 fn in_elf(head: &[u8], file: &File) -> Option<Vec<u8>> {
     let is_64 = match head.get(..6)? {
         [0x7f, b'E', b'L', b'F', 2, 1] => true,
@@ -80,7 +80,7 @@ fn in_elf(head: &[u8], file: &File) -> Option<Vec<u8>> {
     None
 }
 
-/// The number of so many bytes at a place, little-endian.
+/// Returns the number of so many bytes at a place, little-endian.
 fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
     let bytes = bytes.get(at..at + size)?;
     let add = |sum: u64, &byte: &u8| sum << 8 | u64::from(byte);

@@ -13,21 +13,21 @@ use super::output::{self, Output};
 use super::sys::{self, Signals, Watch};
 use super::{TIMED_OUT, report};
 
-/// How long a fault waits for an abort, which explains it better: PEs that end each other may be seen to exit before
-/// the one that asked for it has told.
+/// Time that a fault waits for an abort, which explains it better: PEs that end each other may be
+/// seen to exit before the one that asked for it has told.
 const SETTLE: Duration = Duration::from_millis(50);
 
-/// How often to look whether all is gone while the job ends.
+/// Time between two looks whether all is gone, while the job ends.
 const STEP: Duration = Duration::from_millis(10);
 
-/// When another signal is taken for a second one, after the job was told to end.
+/// Time from which on another signal is taken for a second one, after the job was told to end.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// How long to wait for a reader that takes nothing of the PEs' output, after the job was ended by
+/// Time to wait for a reader that takes nothing of the PEs' output, after the job was ended by
 /// force.
 pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Where the PEs are.
+/// The PEs, by their places.
 pub(super) enum Pes<'a> {
     /// On this machine.
     Here(Crew),
@@ -35,8 +35,8 @@ pub(super) enum Pes<'a> {
     There(Box<Hosts<'a>>, Output),
 }
 
-/// The status that a shell sees for the `code` by which a PE has ended the job: its low eight bits,
-/// but 0 for 0 alone.
+/// Returns the status that a shell sees for the `code` by which a PE has ended the job: its low
+/// eight bits, but 0 for 0 alone.
 fn exit_status(code: i32) -> i32 {
     match code & 0xff {
         0 if code != 0 => 1,
@@ -44,7 +44,7 @@ fn exit_status(code: i32) -> i32 {
     }
 }
 
-/// Why the job cannot go on.
+/// Reason for which the job cannot go on.
 #[derive(Debug, Clone)]
 struct Trouble {
     fault: Fault,
@@ -55,7 +55,7 @@ struct Trouble {
     explains: bool,
 }
 
-/// How far the job has come.
+/// The state of the job.
 #[derive(Debug)]
 enum State {
     Going,
@@ -80,7 +80,7 @@ pub(super) struct Running<'a> {
     device: Option<&'a Device>,
     /// The parent process: when it is gone there is nobody to be gentle for.
     guard: i32,
-    /// When the job is to end, and the time that it was given.
+    /// Time at which the job is to end, and the time that it was given.
     timeout: Option<(Instant, Duration)>,
     state: State,
     /// Whether hosts were told of the first PE that has left.
@@ -212,7 +212,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// How long to wait at most.
+    /// Returns the longest time to wait.
     fn patience(&self) -> Option<Duration> {
         let next = match self.state {
             State::Going => self.timeout.map(|(at, _)| at),
@@ -306,7 +306,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The name of a PE's host, where that is not this one.
+    /// Returns the name of a PE's host, where that is not this one.
     fn host_of(&self, rank: usize) -> Option<&str> {
         match &self.pes {
             Pes::Here(_) => None,
@@ -328,7 +328,7 @@ impl<'a> Running<'a> {
                     }
                 }
             } else if let State::Ending { begun, until, .. } = &mut self.state {
-                // A user who asks again waits for no host. One Ctrl-C may come twice: from the
+                // A user that asks again waits for no host. One Ctrl-C may come twice: from the
                 // terminal and the guard.
                 if begun.elapsed() >= AGAIN {
                     *until = Instant::now();
@@ -345,7 +345,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Without the device PEs wait for ever, or fail in ways that explain less.
+    /// Ends the job without the device: PEs would wait for ever, or fail in ways that explain less.
     fn lose_device(&mut self) {
         if let Some(device) = self.device
             && !matches!(self.state, State::Ending { .. })
@@ -378,7 +378,8 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The first PE that failed gives the job its status, be it that another's fault ended the job.
+    /// Returns the job's status: that of the first PE that failed, even where another's fault ended
+    /// the job.
     fn status_of(&self, trouble: &Trouble) -> i32 {
         match self.job.status() {
             status if status != 0 && !trouble.explains => status,
@@ -397,8 +398,9 @@ impl<'a> Running<'a> {
         report::line(&text);
     }
 
-    /// The first fault is the one that counts, but for one thing: the connections of a PE that is killed
-    /// are closed before its end can be seen, so that PEs may be seen to leave because of it before.
+    /// Takes the first fault as the one that counts, but for one thing: the connections of a PE
+    /// that is killed are closed before its end can be seen, so that PEs may be seen to leave
+    /// because of it before.
     fn begin_settling(&mut self, trouble: Trouble) {
         match &mut self.state {
             State::Going => {

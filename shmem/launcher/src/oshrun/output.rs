@@ -19,7 +19,7 @@ use sink::Sink;
 const CHUNK: usize = 64 * 1024;
 /// A longer line is passed on in parts, each with a line of its own if it has a label.
 const LONGEST_LINE: usize = 1024 * 1024;
-/// How often [`Output::catch_up`] looks for more.
+/// Number of times that [`Output::catch_up`] looks for more.
 const ROUNDS: usize = 16;
 
 /// The form in which a PE's bytes are passed on.
@@ -39,7 +39,7 @@ struct Stream {
     form: Form,
     sink: usize,
     source: Option<File>,
-    /// How many bytes may still be read.
+    /// Number of bytes that may still be read.
     left: usize,
     /// The beginning of a line.
     partial: Vec<u8>,
@@ -51,7 +51,7 @@ pub(super) struct Output {
     label: bool,
     /// Whether the PEs' lines are kept whole.
     lines: bool,
-    /// Where the PEs' stdout and stderr go: to a sink, or, being inherited, their own way.
+    /// Ways of the PEs' stdout and stderr: to a sink, or, being inherited, their own way.
     routes: [Option<usize>; 2],
     sinks: Vec<Sink>,
     streams: Vec<Stream>,
@@ -95,7 +95,8 @@ impl Output {
         Ok(output)
     }
 
-    /// The ways from the PEs of this host to oshrun on another, with labels, or in whole lines, or neither.
+    /// Returns the ways from the PEs of this host to oshrun on another, with labels, or in whole
+    /// lines, or neither.
     pub(super) fn relayed(label: bool, lines: bool) -> Self {
         Output {
             label,
@@ -142,7 +143,7 @@ impl Output {
         }
     }
 
-    /// Whether there is room for more of the bytes of [`Self::push`].
+    /// Returns whether there is room for more of the bytes of [`Self::push`].
     pub(super) fn has_room(&self, way: usize) -> bool {
         self.routes[way].is_none_or(|sink| self.sinks[sink].has_room())
     }
@@ -165,7 +166,8 @@ impl Output {
         }
     }
 
-    /// The sink for `fd`: two descriptors of one file (`2>&1`) share one, so that their lines do not tear each other.
+    /// Returns the sink for `fd`: two descriptors of one file (`2>&1`) share one, so that their
+    /// lines do not tear each other.
     fn sink(&mut self, fd: OwnedFd) -> std::io::Result<usize> {
         let sink = Sink::new(fd.into())?;
         let known = self.sinks.iter().position(|known| known.is_same(&sink));
@@ -245,7 +247,8 @@ impl Output {
         }
     }
 
-    /// The PEs learn that nobody reads as they would without pipes between: their next write fails.
+    /// Closes the PEs' streams to a sink, so that the PEs learn that nobody reads: their next write
+    /// fails, as it would without pipes between.
     fn close_streams(&mut self, sink: usize) {
         for stream in &mut self.streams {
             if stream.sink == sink {
@@ -374,7 +377,8 @@ impl Stream {
     }
 }
 
-/// Whether lines from several hosts are kept whole: as they come they go to a terminal alone.
+/// Returns whether lines from several hosts are kept whole: as they come they go to a terminal
+/// alone.
 pub(super) fn keeps_lines(options: &Options) -> bool {
     options.label
         || match options.passage {

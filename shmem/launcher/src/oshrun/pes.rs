@@ -61,7 +61,7 @@ pub(super) struct Launch<'a> {
 /// The standard input of PE 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Input {
-    /// That of this process.
+    /// The standard input of this process.
     Inherited,
     /// A pipe, which [`Pe::input`] is the other end of.
     Pipe,
@@ -124,7 +124,7 @@ impl Launch<'_> {
         })
     }
 
-    /// The failure of a program that is there and cannot be started.
+    /// Returns the failure of a program that is there and cannot be started.
     fn not_executable(&self, error: &std::io::Error) -> Failure {
         let program = self.executable.display();
         let missing = Some(error).filter(|error| error.kind() == ErrorKind::NotFound);
@@ -157,13 +157,14 @@ impl Launch<'_> {
             .env("MPI_LOCALNRANKS", place.on_node.1.to_string());
     }
 
-    /// The value that the PEs would have of a variable.
+    /// Returns the value that the PEs would have of a variable.
     fn given(&self, name: &str) -> Option<OsString> {
         variables::find(self.environment, name).map(OsStr::to_owned)
     }
 
-    /// The folders in which the PEs look for libraries: the checking library's where it is asked for, the user's, and
-    /// the installation's. Those of the installation hold libshmem.so alone.
+    /// Returns the folders in which the PEs look for libraries: the checking library's where it is
+    /// asked for, the user's, and the installation's. Those of the installation hold libshmem.so
+    /// alone.
     fn library_path(&self) -> OsString {
         let check = self.wants_check();
         let check = check.then(|| self.place.lib().join("check").into());
@@ -173,14 +174,14 @@ impl Launch<'_> {
         folders.join(OsStr::new(":"))
     }
 
-    /// Whether SHMEM_CHECK is set, and not to 0.
+    /// Returns whether SHMEM_CHECK is set, and not to 0.
     fn wants_check(&self) -> bool {
         let given = CHECK.iter().find_map(|name| self.given(name));
         given.is_some_and(|value| !value.is_empty() && value != "0")
     }
 }
 
-/// A failure to do something for a PE.
+/// Returns a failure to do something for a PE.
 fn cannot_start(what: &str, error: &std::io::Error) -> Failure {
     let hint = match error.raw_os_error() {
         Some(libc::EMFILE) => "; a larger limit (ulimit -n) may help",
@@ -189,12 +190,13 @@ fn cannot_start(what: &str, error: &std::io::Error) -> Failure {
     Failure::new(1, format!("cannot {what}: {error}{hint}"))
 }
 
-/// Whether the process, or the system, has no descriptor left.
+/// Returns whether the process, or the system, has no descriptor left.
 fn is_out_of_files(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
-/// A PE's number among those of its node, and how many these are, with nodes of `per_node` PEs.
+/// Returns a PE's number among those of its node, and how many these are, with nodes of `per_node`
+/// PEs.
 pub(super) fn on_node(rank: usize, size: usize, per_node: usize) -> (usize, usize) {
     let local = rank % per_node;
     (local, per_node.min(size - (rank - local)))

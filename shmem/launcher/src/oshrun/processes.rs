@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::sys;
 
-/// How long to go on killing processes that do not end: one in an uninterruptible wait outlives
-/// even SIGKILL.
+/// Time to go on killing processes that do not end: one in an uninterruptible wait outlives even
+/// SIGKILL.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Every process below this one, as far as /proc tells.
+/// Returns every process below this one, as far as /proc tells.
 pub(super) fn descendants() -> Vec<i32> {
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn descendants() -> Vec<i32> {
     found
 }
 
-/// Whether this process runs below the process `pid`, as far as /proc tells.
+/// Returns whether this process runs below the process `pid`, as far as /proc tells.
 pub(super) fn descends_from(pid: i32) -> bool {
     let mut at = sys::parent();
     while at > 1 && at != pid {
@@ -50,7 +50,8 @@ pub(super) fn descends_from(pid: i32) -> bool {
     at == pid && pid > 0
 }
 
-/// The parent in a line of /proc/PID/stat, of a process that still runs: the name before it may hold anything.
+/// Returns the parent in a line of /proc/PID/stat, of a process that still runs: the name before it
+/// may hold anything.
 fn parent_of(stat: &[u8]) -> Option<i32> {
     let after = stat.iter().rposition(|&byte| byte == b')')?;
     let mut words = stat[after + 1..]

@@ -1,4 +1,4 @@
-//! Which file is meant by the program's name.
+//! The file that is meant by the program's name.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{Failure, NOT_EXECUTABLE, NOT_FOUND};
 use crate::compiler::Language;
 
-/// A source file's language by the end of its name, or `None` for a program.
+/// Returns a source file's language by the end of its name, or `None` for a program.
 pub(super) fn source_language(name: &Path) -> Option<Language> {
     match name.extension()?.to_str()? {
         "c" => Some(Language::C),
@@ -48,7 +48,7 @@ pub(super) fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Failur
     }
 }
 
-/// Whether `file` is there and can be executed.
+/// Checks that `file` is there and can be executed.
 fn check(file: &Path) -> Result<(), Failure> {
     let shown = file.display();
     let metadata = file.metadata().map_err(|error| match error.kind() {

@@ -20,14 +20,14 @@ pub(super) fn failure(failure: &Failure) -> i32 {
     failure.status
 }
 
-/// The failure of a job that a signal has ended before it began.
+/// Returns the failure of a job that a signal has ended before it began.
 pub(super) fn interrupted(signal: i32, meanwhile: &str) -> Failure {
     let name = signal_name(signal);
     let message = format!("{name} came while {meanwhile}; no PE was started");
     Failure::new(128 + signal, message)
 }
 
-/// `PE 3`, or `PE 3 on host b`.
+/// Returns `PE 3`, or `PE 3 on host b`.
 pub(super) fn pe(rank: usize, host: Option<&str>) -> String {
     match host {
         Some(host) => format!("PE {rank} on host {host}"),
@@ -35,8 +35,9 @@ pub(super) fn pe(rank: usize, host: Option<&str>) -> String {
     }
 }
 
-/// A fault in words. `pid` is the process of a PE that was killed, `out_of_memory` whether its kernel has killed for
-/// lack of memory since the job began; `host` names a PE's host, where that is not this one.
+/// Returns a fault in words. `pid` is the process of a PE that was killed, `out_of_memory` whether
+/// its kernel has killed for lack of memory since the job began; `host` names a PE's host, where
+/// that is not this one.
 pub(super) fn fault<'a>(
     fault: &Fault,
     pid: i32,
@@ -101,7 +102,7 @@ pub(super) fn fault<'a>(
     }
 }
 
-/// `signal 9 (SIGKILL)`.
+/// Returns `signal 9 (SIGKILL)`.
 pub(super) fn signal_name(signal: i32) -> String {
     const NAMES: &[(i32, &str)] = &[
         (libc::SIGHUP, "SIGHUP"),
@@ -129,7 +130,8 @@ pub(super) fn signal_name(signal: i32) -> String {
     }
 }
 
-/// How often the kernel has killed for lack of memory since the machine started; 0 where it does not tell.
+/// Returns how often the kernel has killed for lack of memory since the machine started; 0 where it
+/// does not tell.
 pub(super) fn out_of_memory_kills() -> u64 {
     let statistics = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
     statistics

@@ -1,4 +1,4 @@
-//! How a job is started on this machine.
+//! The start of a job on this machine.
 
 use std::path::{Path, PathBuf};
 

@@ -80,7 +80,7 @@ impl Signals {
         }
     }
 
-    /// The next signal that has arrived, if any.
+    /// Returns the next signal that has arrived, if any.
     pub(super) fn next(&self) -> Option<i32> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::uninit();
         let size = size_of::<libc::signalfd_siginfo>();
@@ -110,7 +110,7 @@ pub(super) fn poll(watches: &mut [Watch], timeout: Option<Duration>) {
     }
 }
 
-/// How many bytes wait in a pipe.
+/// Returns the number of bytes that wait in a pipe.
 pub(super) fn waiting(pipe: &std::fs::File) -> usize {
     let mut count: libc::c_int = 0;
     // SAFETY: FIONREAD writes one int to `count`, which outlives the call; the descriptor is open while borrowed.
@@ -118,7 +118,7 @@ pub(super) fn waiting(pipe: &std::fs::File) -> usize {
     checked(result).map_or(0, |_| usize::try_from(count).unwrap_or(0))
 }
 
-/// The number of a descriptor's inode.
+/// Returns the number of a descriptor's inode.
 pub(super) fn inode(fd: &impl AsRawFd) -> io::Result<u64> {
     let mut found = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: fstat writes one structure to `found`, which has its size and outlives the call.
@@ -138,7 +138,8 @@ pub(super) fn reap() -> io::Result<Option<(i32, Departure)>> {
     Ok(Some((pid, departure(status))))
 }
 
-/// The end of a process, as wait(2) tells it: a status, or a signal, with or without a core file.
+/// Returns the end of a process, as wait(2) tells it: a status, or a signal, with or without a core
+/// file.
 fn departure(status: libc::c_int) -> Departure {
     if libc::WIFSIGNALED(status) {
         Departure::Killed(libc::WTERMSIG(status))
@@ -154,13 +155,13 @@ pub(super) fn kill(pid: i32, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
-/// The parent's process number.
+/// Returns the parent's process number.
 pub(super) fn parent() -> i32 {
     // SAFETY: getppid has no arguments and cannot fail.
     unsafe { libc::getppid() }
 }
 
-/// A descriptor of a process, readable when the process has ended.
+/// Returns a descriptor of a process, readable when the process has ended.
 pub(super) fn process(pid: i32) -> io::Result<OwnedFd> {
     // SAFETY: pidfd_open takes two integers and touches no memory.
     let number = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
@@ -169,7 +170,7 @@ pub(super) fn process(pid: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
-/// This machine's addresses of interfaces that are up, each with its network's mask.
+/// Returns this machine's addresses of interfaces that are up, each with its network's mask.
 pub(super) fn networks() -> Vec<(IpAddr, IpAddr)> {
     let mut list = std::ptr::null_mut();
     // SAFETY: getifaddrs writes one pointer to `list`, which outlives the call.
@@ -195,7 +196,7 @@ pub(super) fn networks() -> Vec<(IpAddr, IpAddr)> {
     found
 }
 
-/// The address in a socket address of IP.
+/// Returns the address in a socket address of IP.
 ///
 /// # Safety
 /// `from` is null, or points to a socket address of its family's length.
@@ -221,7 +222,8 @@ unsafe fn address(from: *const libc::sockaddr) -> Option<IpAddr> {
     }
 }
 
-/// Whether `fd` is the terminal of this process, and another group of processes has its input now.
+/// Returns whether `fd` is the terminal of this process, and another group of processes has its
+/// input now.
 pub(super) fn is_in_background(fd: &impl AsRawFd) -> bool {
     // SAFETY: both calls take integers at most and touch no memory.
     let (foreground, own) = unsafe { (libc::tcgetpgrp(fd.as_raw_fd()), libc::getpgrp()) };
@@ -276,7 +278,7 @@ pub(super) fn restore_descriptor_limit(DescriptorLimit(limit): DescriptorLimit) 
     unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
 }
 
-/// The CPUs that this process may run on, in ascending order.
+/// Returns the CPUs that this process may run on, in ascending order.
 pub(super) fn allowed_cpus() -> Vec<usize> {
     // SAFETY: a cpu_set_t is a bit field: all zeros is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };

@@ -18,7 +18,7 @@ fn tool(folder: &Path, name: &str, arguments: &[&str]) -> Outcome {
     .finish()
 }
 
-/// An installation with sources in C and C++ in it.
+/// Makes an installation with sources in C and C++ in it.
 fn place(name: &str) -> Folder {
     let folder = Folder::new(name);
     install(folder.path());
@@ -89,7 +89,7 @@ fn the_installations_folder_shadows_no_library() {
         tool(folder.path(), "oshcc", &["x.c", "-o", "prog"]).status,
         0
     );
-    // A folder of libraries that is shared with others, who have another C library in it; and the
+    // A folder of libraries that is shared with others, which have another C library in it; and the
     // program was linked where the installation was before.
     let moved = Folder::new("shadow-moved");
     std::fs::remove_dir(moved.path()).unwrap();
@@ -166,7 +166,7 @@ fn the_command_can_be_seen() {
     assert!(show(&["--help"]).contains("Usage: oshcc"));
 }
 
-/// oshrun with its temporary files in a folder that must be empty in the end.
+/// Returns oshrun with its temporary files in a folder that must be empty in the end.
 fn run_source(folder: &Path, temporary: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(folder.join("bin/oshrun"));
     command

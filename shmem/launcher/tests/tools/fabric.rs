@@ -1,8 +1,8 @@
-//! Pretended nodes, and what PEs are told of the fabric between them.
+//! Pretended nodes, and the words of the environment about the fabric between them.
 
 use super::support::{Outcome, Running, launch, oshrun};
 
-/// Runs oshrun in an environment that says of the fabric what `variables` say.
+/// Runs oshrun in an environment with no variables of the fabric but `variables`.
 fn in_environment(variables: &[(&str, &str)], line: &str) -> Outcome {
     let mut command = oshrun(line);
     for name in [

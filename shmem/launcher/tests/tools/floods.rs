@@ -13,8 +13,8 @@ const FLOODS: [&str; 2] = [
     "exec yes cmd=get key=x >&$PMI_FD",
 ];
 
-/// A job of two PEs, of which PE 1 floods the launcher and PE 0 speaks to it after that has begun,
-/// prints its number and waits.
+/// Starts a job of two PEs, of which PE 1 floods the launcher and PE 0 speaks to it after that has
+/// begun, prints its number and waits.
 fn flooded(flood: &str) -> (Running, Vec<u32>) {
     let script = format!(
         "if [ $PMI_RANK = 0 ]; then sleep 0.2; exec \"$0\" init finalize again finalize pid sleep:60000; fi; \

@@ -17,7 +17,7 @@ use super::support::{
 /// Two hosts, the second with two slots.
 const HOSTS: &str = "--host localhost,127.0.0.1:2";
 
-/// A launch agent that stays on this machine: it tells programs the host's name.
+/// Makes a launch agent that stays on this machine: it tells programs the host's name.
 fn agent(folder: &Folder) -> PathBuf {
     let path = folder.path().join("agent");
     let script = "#!/bin/sh\nhost=$1\nshift\nexec env AGENTS_HOST=$host sh -c \"$*\"\n";
@@ -26,7 +26,7 @@ fn agent(folder: &Folder) -> PathBuf {
     path
 }
 
-/// All processes below one.
+/// Returns all processes below one.
 fn below(pid: u32) -> Vec<u32> {
     let mut found = children(pid);
     let mut next = 0;
@@ -37,13 +37,13 @@ fn below(pid: u32) -> Vec<u32> {
     found
 }
 
-/// The command line of a process.
+/// Returns the command line of a process.
 fn command(pid: u32) -> String {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&line).replace('\0', " ")
 }
 
-/// The processes below oshrun that are agents: each is two.
+/// Returns the processes below oshrun that are agents: each is two.
 fn agents(oshrun: u32) -> Vec<u32> {
     let mut found = below(oshrun);
     found.retain(|&pid| command(pid).contains("--agent"));
@@ -411,7 +411,7 @@ fn what_a_host_says_last_is_told() {
     );
 }
 
-/// A job that stays, and its PEs.
+/// Starts a job that stays; returns it and its PEs.
 fn staying(line: &str) -> (Running, Vec<u32>) {
     let mut job = Running::start(oshrun(line).env("FARREACH_HOST_TIMEOUT", "2"));
     let pes = job.numbers(3);

@@ -1,4 +1,4 @@
-//! oshrun with small programs: what they print, how they end, and what is left of them.
+//! oshrun with small programs: their output, their ends, and their leftovers.
 
 use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
@@ -341,8 +341,8 @@ fn what_pes_leave_in_the_background_is_ended() {
     assert!(!pids.iter().any(|&pid| runs(pid)));
 }
 
-/// Kills one of oshrun's processes, or both, and looks for what is left. PEs run below a shell, so that the kernel
-/// alone would not end them.
+/// Kills one of oshrun's processes, or both, and looks for leftovers. PEs run below a shell, so
+/// that the kernel alone would not end them.
 fn kill_oshrun(which: &str) {
     for round in 0..5_u64 {
         let script = "\"$0\" pid sleep:60000; true";

@@ -1,4 +1,4 @@
-//! How the PEs' output comes out of oshrun: in whole lines, or straight from the PEs.
+//! The way of the PEs' output out of oshrun: in whole lines, or straight from the PEs.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -24,7 +24,7 @@ fn in_a_shell(script: &str, line: &str) -> Outcome {
 }
 
 /// Asserts that `text` holds the first `count` lines of each of `pes` writers (the action `lines`), each whole and after
-/// the writer's line before it; yields what else there is.
+/// the writer's line before it; yields the other lines.
 #[track_caller]
 fn assert_whole(text: &str, pes: usize, count: usize) -> Vec<&str> {
     let mut next = vec![0; pes];
@@ -102,7 +102,7 @@ fn lines_of_many_pes_come_out_whole() {
 
 #[test]
 fn both_outputs_in_one_pipe_do_not_tear_each_other() {
-    // Longer than what a pipe takes in one piece.
+    // Longer than the most that a pipe takes in one piece.
     let folder = Folder::new("both");
     let program = folder.path().join("program");
     let text = "line=$(printf %06000d 0); for i in $(seq 100); do echo $line; echo $line >&2; done";

@@ -280,7 +280,7 @@ fn whatever_is_killed_nothing_is_left() {
     assert_eq!(job.finish().status, 137);
     let job = Job::start("guard-runner", 2);
     kill(&[job.running.pid(), job.runner]);
-    // Then nobody is there to end what the PEs have started.
+    // Then nobody is there to end the processes that the PEs have started.
     kill(&job.all[..4]);
     assert_eq!(job.finish().status, 137);
 }

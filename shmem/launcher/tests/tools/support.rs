@@ -23,7 +23,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The lines of stdout in alphabetical order: PEs write in any.
+    /// Returns the lines of stdout in alphabetical order: PEs write in any.
     pub(crate) fn lines(&self) -> Vec<&str> {
         let mut lines: Vec<_> = self.stdout.lines().collect();
         lines.sort_unstable();
@@ -150,7 +150,8 @@ pub(crate) fn signal(name: &str, pid: u32) {
     assert!(status.expect("a shell").success(), "kill -{name} {pid}");
 }
 
-/// The state and the parent of a process, unless it has ended; one that was not reaped yet has ended.
+/// Returns the state and the parent of a process, unless it has ended; one that was not reaped yet
+/// has ended.
 fn look_at(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut words = stat.rsplit_once(')')?.1.split_whitespace();
@@ -159,19 +160,19 @@ fn look_at(pid: u32) -> Option<u32> {
     (state != "Z" && state != "X").then_some(parent)
 }
 
-/// Whether a process is stopped.
+/// Returns whether a process is stopped.
 pub(crate) fn is_stopped(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")
         .is_some_and(|(_, rest)| rest.starts_with('T'))
 }
 
-/// Whether a process runs.
+/// Returns whether a process runs.
 pub(crate) fn runs(pid: u32) -> bool {
     look_at(pid).is_some()
 }
 
-/// The running children of a process.
+/// Returns the running children of a process.
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").expect("/proc").flatten();
     entries
@@ -196,7 +197,7 @@ impl Folder {
         &self.0
     }
 
-    /// How many entries it has.
+    /// Returns the number of its entries.
     pub(crate) fn count(&self) -> usize {
         std::fs::read_dir(&self.0).expect("the folder").count()
     }
@@ -244,7 +245,7 @@ pub(crate) fn install(folder: &Path) {
         .arg(&object));
 }
 
-/// softhca with its shim, built beside oshrun as an installation has them.
+/// Returns softhca with its shim, built beside oshrun as an installation has them.
 pub(crate) fn softhca() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -277,7 +278,7 @@ pub(crate) fn run(command: &mut Command) {
     );
 }
 
-/// The example `pe`, which cargo builds together with the tests.
+/// Returns the example `pe`, which cargo builds together with the tests.
 pub(crate) fn pe() -> PathBuf {
     let test = std::env::current_exe().expect("this program");
     let folder = test
@@ -293,7 +294,8 @@ pub(crate) fn pe() -> PathBuf {
     pe
 }
 
-/// oshrun with these arguments, which are words separated by blanks; `PE` stands for the example's path.
+/// Returns oshrun with these arguments, which are words separated by blanks; `PE` stands for the
+/// example's path.
 pub(crate) fn oshrun(line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oshrun"));
     let pe = pe();

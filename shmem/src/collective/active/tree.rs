@@ -1,9 +1,11 @@
-//! How an active set meets: up and down a tree, by words that are 0 before and after, whatever they are in.
+//! The meeting of an active set: up and down a tree, by words that are 0 before and after, in
+//! memory of any kind.
 //!
 //! A PE waits for its children's arrivals, tells its parent, waits to be released, and releases its children. Every word is
-//! put back by its owner before whoever writes it can come to do so again: an arrival before the child is released, and
-//! the release before the parent can learn that the PE has come to the next meeting. So words need not arrive in any
-//! order, and those of one meeting are never taken for those of another.
+//! put back by its owner before the PE that writes it can come to do so again: an arrival before
+//! the child is released, and the release before the parent can learn that the PE has come to the
+//! next meeting. So words need not arrive in any order, and those of one meeting are never taken
+//! for those of another.
 
 /// The word that the parent writes; before it there is one for each child.
 pub(super) const RELEASE: usize = CHILDREN;
@@ -11,9 +13,9 @@ pub(super) const RELEASE: usize = CHILDREN;
 /// The children of a PE in the tree.
 pub(super) const CHILDREN: usize = 8;
 
-/// The words of this PE, and what it writes to others.
+/// The words of this PE, and its writes to others.
 pub(super) trait Words {
-    /// Why a word cannot be reached.
+    /// Reason for which a word cannot be reached.
     type Error;
 
     /// Waits until somebody has written the own word `word`, and puts it back.
@@ -23,7 +25,7 @@ pub(super) trait Words {
     fn tell(&mut self, index: usize, word: usize) -> Result<(), Self::Error>;
 }
 
-/// PE `me` of a set of `len` PEs meets the others.
+/// Lets PE `me` of a set of `len` PEs meet the others.
 ///
 /// # Errors
 /// Those of the words.
@@ -32,7 +34,7 @@ pub(super) fn meet<W: Words>(words: &mut W, me: usize, len: usize) -> Result<(),
     meet_by(CHILDREN, words, me, len)
 }
 
-/// [`meet`] in a tree in which a PE has `width` children.
+/// Does the work of [`meet`] in a tree in which a PE has `width` children.
 #[inline]
 fn meet_by<W: Words>(width: usize, words: &mut W, me: usize, len: usize) -> Result<(), W::Error> {
     let first = me * width + 1;

@@ -58,7 +58,8 @@ impl<T: Copy + Default> Shifted<T> {
     }
 }
 
-/// Pairs of elements, among them the ends of the type's range, and how far from an aligned address they begin.
+/// Returns pairs of elements, among them the ends of the type's range, and their distance from an
+/// aligned address.
 fn pairs<T: Arbitrary + Clone + 'static>(
     ends: Vec<T>,
 ) -> impl Strategy<Value = (Vec<(T, T)>, usize)> {
@@ -69,7 +70,7 @@ fn pairs<T: Arbitrary + Clone + 'static>(
     )
 }
 
-/// Asserts that the operation does to each pair what the function does.
+/// Asserts that the operation has the function's result for each pair.
 macro_rules! agrees {
     ($op:ident, $t:ty, $a:expr, $b:expr, $skip:expr, $want:expr) => {{
         let want: Vec<$t> = $a.iter().zip($b).map(|(&a, &b)| $want(a, b)).collect();
@@ -116,7 +117,8 @@ integer_tests! {
     naturals_as_long_as_pointers: usize;
 }
 
-/// The same bits, but any NaN for a NaN: which one an operation gives is the processor's choice.
+/// Compares two values by their bits, but takes any NaN for a NaN: which one an operation gives is
+/// the processor's choice.
 macro_rules! same {
     ($a:expr, $b:expr) => {{
         let (a, b) = ($a, $b);
@@ -183,7 +185,7 @@ fn the_extremes_leave_out_nans_on_either_side() {
 fn complex_products_with_infinities_are_those_of_c() {
     const INF: f64 = f64::INFINITY;
     const NAN: f64 = f64::NAN;
-    // Two factors and what gcc's multiplication gives, real part and imaginary part of each.
+    // Two factors and the product of gcc's multiplication, real part and imaginary part of each.
     let cases = [
         [INF, INF, 1.0, 1.0, NAN, INF],
         [INF, NAN, 1.0, 1.0, INF, INF],

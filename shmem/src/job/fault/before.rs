@@ -94,7 +94,7 @@ impl Before {
         }
     }
 
-    /// The action for a signal that has come.
+    /// Returns the action for a signal that has come.
     fn current(&self) -> libc::sigaction {
         let action = self.action.get().unwrap_or_else(default_action);
         let is_for_one = action.sa_flags & libc::SA_RESETHAND != 0;

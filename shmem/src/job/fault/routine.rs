@@ -19,7 +19,7 @@ static SYMBOLS: Plain<Option<Symbols>> = Plain::new(None);
 /// An object's table of dynamic symbols.
 #[derive(Clone, Copy)]
 struct Symbols {
-    /// Where the object is loaded, less the addresses in its file.
+    /// Address at which the object is loaded, less the addresses in its file.
     bias: usize,
     table: *const libc::Elf64_Sym,
     count: usize,
@@ -88,7 +88,7 @@ struct Dynamic {
     value: u64,
 }
 
-/// The tables that a dynamic section names.
+/// Returns the tables that a dynamic section names.
 ///
 /// # Safety
 /// The section is a loaded object's, whose addresses in the file lie `bias` lower.
@@ -121,8 +121,8 @@ unsafe fn symbols(bias: usize, section: *const Dynamic) -> Option<Symbols> {
     })
 }
 
-/// The number of symbols by a GNU hash table: four numbers, the words of a filter, the first symbol
-/// of each bucket, and a word for each symbol, odd for the last of a bucket.
+/// Returns the number of symbols by a GNU hash table: four numbers, the words of a filter, the
+/// first symbol of each bucket, and a word for each symbol, odd for the last of a bucket.
 ///
 /// # Safety
 /// The table is a loaded object's.
@@ -141,7 +141,7 @@ unsafe fn count_of(table: *const u32) -> usize {
 }
 
 impl Symbols {
-    /// The name of the OpenSHMEM routine that `address` lies in.
+    /// Returns the name of the OpenSHMEM routine that `address` lies in.
     fn routine_at(&self, address: usize) -> Option<&'static str> {
         (0..self.count)
             // SAFETY: the table has `count` entries.
@@ -163,9 +163,9 @@ impl Symbols {
     }
 }
 
-/// The OpenSHMEM routine that a fault happened in: the one that holds the place of the fault or the
-/// nearest return address on the stack, or that was called from there (a large copy is a jump out
-/// of the routine, which leaves no address of its own).
+/// Returns the OpenSHMEM routine that a fault happened in: the one that holds the place of the
+/// fault or the nearest return address on the stack, or that was called from there (a large copy is
+/// a jump out of the routine, which leaves no address of its own).
 ///
 /// # Safety
 /// The context is one that the kernel has passed to a handler.
@@ -178,7 +178,7 @@ pub(super) unsafe fn at_fault(context: *mut c_void) -> Option<&'static str> {
     find(place).or_else(|| words_of(stack).find_map(called))
 }
 
-/// Where the interrupted code was, and its stack pointer.
+/// Returns the place of the interrupted code, and its stack pointer.
 ///
 /// # Safety
 /// The context is one that the kernel has passed to a handler.
@@ -197,7 +197,7 @@ unsafe fn registers(_context: *mut c_void) -> Option<(usize, usize)> {
     None
 }
 
-/// The words on the stack that may be addresses of code.
+/// Returns the words on the stack that may be addresses of code.
 fn words_of(stack: usize) -> impl Iterator<Item = usize> {
     const WORDS: usize = 256;
     const CODE: Range<usize> = 0x1_0000..1 << 47;
@@ -212,8 +212,8 @@ fn words_of(stack: usize) -> impl Iterator<Item = usize> {
         .filter(|word| CODE.contains(word))
 }
 
-/// Where the call before `return_address` went to, through a jump of the procedure linkage table if
-/// there is one.
+/// Returns the address that the call before `return_address` went to, through a jump of the
+/// procedure linkage table if there is one.
 fn callee(return_address: usize) -> Option<usize> {
     const CALL: u8 = 0xe8;
     const JUMP_INDIRECT: [u8; 2] = [0xff, 0x25];
@@ -244,15 +244,15 @@ fn callee(return_address: usize) -> Option<usize> {
     }
 }
 
-/// The eight bytes at `address`, where they are mapped.
+/// Returns the eight bytes at `address`, where they are mapped.
 fn read<T: Copy>(address: usize) -> Option<T> {
     const { assert!(size_of::<T>() == 8) };
     // SAFETY: the bytes are mapped for reading, and types that are read here are of plain bits.
     is_readable(address).then(|| unsafe { (address as *const T).read_unaligned() })
 }
 
-/// Whether eight bytes are mapped for reading: the kernel reads a set of signals from there before
-/// it finds that the operation on the set is none.
+/// Returns whether eight bytes are mapped for reading: the kernel reads a set of signals from there
+/// before it finds that the operation on the set is none.
 fn is_readable(address: usize) -> bool {
     const NOTHING: c_int = -1;
     const BYTES: usize = 8;

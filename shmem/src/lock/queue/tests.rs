@@ -29,7 +29,7 @@ impl User<'_, '_> {
         1 + self.pe.me
     }
 
-    /// The word that is 0 while PE `pe` sleeps.
+    /// Returns the word that is 0 while PE `pe` sleeps.
     fn awake(pe: usize) -> usize {
         1 + PES + pe
     }
@@ -121,7 +121,7 @@ fn observe(queue: &mut Queue, pe: usize, op: Op, result: u64) -> Result<(), Stri
     Ok(())
 }
 
-/// The words of a free lock.
+/// Returns the words of a free lock.
 fn words() -> Vec<u64> {
     [vec![0; 1 + PES], vec![1; PES]].concat()
 }

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard};
 pub(crate) struct Registry(Mutex<BTreeSet<usize>>);
 
 impl Registry {
-    /// No contexts.
+    /// Makes a registry with no contexts.
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
         Self(Mutex::new(BTreeSet::new()))

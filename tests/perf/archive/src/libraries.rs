@@ -18,9 +18,9 @@ const ROOM: usize = 1 << 16;
 /// The bytes of an archive.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
-    /// Those that were written.
+    /// The bytes that were written.
     pub(crate) written: usize,
-    /// Those that stay where they are.
+    /// The bytes that stay where they are.
     pub(crate) chunks: usize,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Row {
     pub(crate) library: Box<dyn Library>,
 }
 
-/// All rows.
+/// Returns all rows.
 pub(crate) fn all() -> Vec<Row> {
     let row = |name, is_view, library| Row {
         name,
@@ -65,7 +65,7 @@ pub(crate) fn all() -> Vec<Row> {
     ]
 }
 
-/// An archive whose bytes have all been written.
+/// Returns the size of an archive whose bytes have all been written.
 fn written(written: usize) -> Size {
     Size { written, chunks: 0 }
 }

@@ -69,7 +69,7 @@ fn bind() -> Result<(), std::io::Error> {
     }
 }
 
-/// The medians of rounds in which the libraries take turns.
+/// Returns the medians of rounds in which the libraries take turns.
 fn measure(rows: &mut [Row], record: &Record, rounds: usize) -> Vec<Found> {
     let mut times = vec![(Vec::new(), Vec::new()); rows.len()];
     // One round more, the first, which does not count.
@@ -99,7 +99,7 @@ fn measure(rows: &mut [Row], record: &Record, rounds: usize) -> Vec<Found> {
     .collect()
 }
 
-/// The time of a record, in us.
+/// Returns the time of a record, in us.
 fn time(mut body: impl FnMut()) -> f64 {
     let start = Instant::now();
     for _ in 0..RECORDS {

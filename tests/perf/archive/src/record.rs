@@ -28,7 +28,8 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Integers of 8, 16, 32 and 64 bits at random, as many of each, as in cpp-serializers; and strings.
+    /// Makes a record: integers of 8, 16, 32 and 64 bits at random, as many of each, as in
+    /// cpp-serializers; and strings.
     pub(crate) fn new() -> Self {
         let mut state = 88_172_645_463_325_252_u64;
         let mut next = || {

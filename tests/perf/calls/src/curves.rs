@@ -103,7 +103,7 @@ fn print(panel: &Panel) {
     }
 }
 
-/// GB/s of both directions together, by puts of one thread of each process.
+/// Returns the GB/s of both directions together, by puts of one thread of each process.
 fn put_rate(calls: &Calls, size: usize) -> Result<f64, Failure> {
     let count = (4 * BYTES / size).min(1 << 16) as u64;
     let start = Instant::now();
@@ -115,7 +115,7 @@ fn put_rate(calls: &Calls, size: usize) -> Result<f64, Failure> {
     Ok(bytes as f64 / start.elapsed().as_nanos() as f64)
 }
 
-/// GB/s of both directions together, by calls.
+/// Returns the GB/s of both directions together, by calls.
 fn measure(
     calls: &Calls,
     kind: usize,

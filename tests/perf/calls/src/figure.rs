@@ -93,7 +93,7 @@ pub(crate) fn draw(panels: &[Panel], path: &Path) -> Result<(), Failure> {
     Ok(std::fs::write(path, svg)?)
 }
 
-/// A number of bytes, shortly.
+/// Returns a number of bytes, shortly.
 fn bytes(size: f64) -> String {
     match size {
         size if size >= f64::from(1 << 20) => format!("{:.0} MiB", size / f64::from(1 << 20)),

@@ -6,7 +6,7 @@ use crate::{Failure, median};
 use calls::{Calls, SharedSlice};
 use std::time::Instant;
 
-/// The table of calls of 8 MB. Rank 0 writes all elements anew before each copy and call.
+/// Prints the table of calls of 8 MB. Rank 0 writes all elements anew before each copy and call.
 pub(crate) fn table(calls: &Calls, rounds: usize) -> Result<(), Failure> {
     let other = calls.to(1)?;
     let mut rma = calls.rma_vec(&vec![0.0; BYTES / 8])?;

@@ -78,7 +78,7 @@ fn serve(calls: &Calls) {
     });
 }
 
-/// The median.
+/// Returns the median.
 fn median(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all[all.len() / 2]

@@ -27,7 +27,7 @@ unsafe impl Send for Shared {}
 // and read by turns, behind calls.
 unsafe impl Sync for Shared {}
 
-/// The mapping of this process.
+/// Returns the mapping of this process.
 pub(crate) fn shared() -> &'static Shared {
     SHARED.get().expect("the memory is mapped first")
 }

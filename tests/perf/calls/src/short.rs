@@ -11,7 +11,7 @@ const TURNS: u64 = 500;
 /// Calls without a reply in a round.
 const TELLS: u64 = 20_000;
 
-/// The table of calls of few bytes.
+/// Prints the table of calls of few bytes.
 pub(crate) fn table(calls: &Calls, rounds: usize) -> Result<(), Failure> {
     let other = calls.to(1)?;
     let [mut flags, mut echoes, mut tells] = [const { Vec::new() }; 3];
@@ -36,7 +36,7 @@ pub(crate) fn table(calls: &Calls, rounds: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The time in ns of two flags there and back.
+/// Returns the time in ns of two flags there and back.
 fn pingpong(calls: &Calls, other: Peer<'_>) -> Result<f64, Failure> {
     let call = other.run(actions::flags, (TURNS + 1,));
     calls.poll();

@@ -52,7 +52,7 @@ pub(crate) fn run(
     Ok(rows)
 }
 
-/// A row without a rate.
+/// Returns a row without a rate.
 fn row(figure: &str, place: &str, endpoints: &str, threads: usize, outcome: &Outcome) -> Row {
     Row {
         figure: figure.to_owned(),
@@ -66,7 +66,7 @@ fn row(figure: &str, place: &str, endpoints: &str, threads: usize, outcome: &Out
     }
 }
 
-/// Runs a benchmark of twice so many processes; what the first half found together.
+/// Runs a benchmark of twice so many processes; returns the joint outcome of the first half.
 fn measure(options: &Options, per_node: usize, plan: &str) -> Result<Outcome> {
     let said = job::run(&options.place, per_node, plan)?;
     let all: Vec<Outcome> = said[..per_node]

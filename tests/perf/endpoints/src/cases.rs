@@ -15,7 +15,7 @@ pub(crate) struct Figure {
     cases: fn(&Basis) -> Result<Vec<Case>>,
 }
 
-/// A figure by the name in results.
+/// Returns a figure by the name in results.
 pub(crate) fn title(name: &str) -> &str {
     let message_rate = FIGURES.iter().map(|figure| (figure.name, figure.title));
     let others = [
@@ -118,7 +118,7 @@ pub(crate) struct Case {
 }
 
 impl Figure {
-    /// That of this name.
+    /// Returns the one of this name.
     pub(crate) fn named(name: &str) -> Result<Self> {
         FIGURES
             .into_iter()
@@ -132,13 +132,13 @@ impl Figure {
             })
     }
 
-    /// Its cases.
+    /// Returns its cases.
     pub(crate) fn cases(&self, basis: &Basis) -> Result<Vec<Case>> {
         (self.cases)(basis)
     }
 }
 
-/// All features, and all without one.
+/// Returns all features, and all without one.
 fn variants(all: Features) -> [(&'static str, Features); 5] {
     [
         ("All", all),
@@ -167,12 +167,13 @@ fn variants(all: Features) -> [(&'static str, Features); 5] {
     ]
 }
 
-/// Endpoints whose queue pairs have pages of their own, in one context.
+/// Returns endpoints whose queue pairs have pages of their own, in one context.
 fn one_context(policy: &str, threads: usize) -> Result<Shape> {
     Ok(Shape::of_policy(named(policy)?, threads))
 }
 
-/// Endpoints of which no two threads share anything: a context for each, and in it a page for its queue pair.
+/// Returns endpoints of which no two threads share anything: a context for each, and in it a page
+/// for its queue pair.
 fn alone(threads: usize) -> Result<Shape> {
     let mut shape = one_context("dynamic", threads)?;
     shape.ways.context = 1;
@@ -180,14 +181,14 @@ fn alone(threads: usize) -> Result<Shape> {
     Ok(shape)
 }
 
-/// 1, 2, 4, … up to the number of threads.
+/// Returns 1, 2, 4, … up to the number of threads.
 fn powers(threads: usize) -> impl Iterator<Item = usize> {
     (0..)
         .map(|power| 1 << power)
         .take_while(move |&ways| ways <= threads)
 }
 
-/// The cases of each number of threads to a shared object: `share` makes the endpoints.
+/// Returns the cases of each number of threads to a shared object: `share` makes the endpoints.
 fn shared(
     basis: &Basis,
     endpoints: &str,
@@ -400,7 +401,8 @@ fn unsignalled_single(basis: &Basis) -> Result<Vec<Case>> {
     unsignalled(basis, 1)
 }
 
-/// Queue pairs that several threads use are in no thread domain: that would promise the device's library a single one.
+/// Returns the cases of shared queue pairs. Queue pairs that several threads use are in no thread
+/// domain: that would promise the device's library a single one.
 fn share_pair(basis: &Basis) -> Result<Vec<Case>> {
     shared(basis, "one context", |pair| {
         let shape = one_context("static", basis.plan.shape.threads)?;

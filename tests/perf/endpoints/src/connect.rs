@@ -1,11 +1,12 @@
-//! How processes connect their endpoints: by what they tell each other.
+//! The way in which processes connect their endpoints: by the words that they tell each other.
 
 use crate::error::{Error, Result};
 use crate::job::Member;
 use crate::lanes::Ends;
 use fi_mlx5::device::Peer;
 
-/// The queue pairs of a process's lanes as text: lanes between semicolons, queue pairs between commas.
+/// Returns the queue pairs of a process's lanes as text: lanes between semicolons, queue pairs
+/// between commas.
 fn to_text(lanes: &[Vec<Peer>]) -> String {
     let peer = |peer: &Peer| {
         format!(

@@ -1,4 +1,4 @@
-//! Why a benchmark did not run to its end.
+//! The reason for which a benchmark did not run to its end.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The command line does not say what to do.
+    /// The command line does not name the action.
     #[error("{0} (see endpoints --help)")]
     Usage(String),
     /// The device, or the library below it.
@@ -21,13 +21,13 @@ pub(crate) enum Error {
     Job {
         /// The action that failed.
         what: String,
-        /// Why not.
+        /// The reason.
         error: io::Error,
     },
     /// A process of the benchmark ended early, or said something else than the awaited word.
     #[error("process {rank} of the benchmark {what}")]
     Member {
-        /// Which.
+        /// The number of the process.
         rank: usize,
         /// Its wrong action, in words.
         what: String,
@@ -40,7 +40,7 @@ pub(crate) enum Error {
     File {
         /// Its path.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: io::Error,
     },
     /// A file of results.
@@ -56,9 +56,9 @@ pub(crate) enum Error {
     /// A figure could not be drawn.
     #[error("{}: {what}", path.display())]
     Figure {
-        /// Where it was to be.
+        /// The place for which it was meant.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         what: String,
     },
     /// The result of the computation is not that of a serial run.
@@ -70,7 +70,7 @@ pub(crate) enum Error {
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An [`Error::Job`] of this try.
+    /// Returns an [`Error::Job`] of this try.
     pub(crate) fn job(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         |error| Self::Job { what, error }

@@ -1,4 +1,4 @@
-//! Figures: what endpoints take as bars, and beside it what they did.
+//! Figures: the resources of endpoints as bars, and beside them their throughput.
 
 use crate::error::{Error, Result};
 use crate::results::Row;
@@ -157,7 +157,7 @@ pub(crate) fn draw(title: &str, rows: &[&Row], path: &Path) -> Result<()> {
     })
 }
 
-/// A figure: resources first, then throughput, if there is any.
+/// Returns a figure: resources first, then throughput, if there is any.
 fn svg(title: &str, rows: &[&Row]) -> std::result::Result<String, String> {
     let mut panels = resources(rows);
     let taken = panels.len();
@@ -206,7 +206,7 @@ fn svg(title: &str, rows: &[&Row]) -> std::result::Result<String, String> {
 /// A kind of objects, and their number.
 type Count = (&'static str, fn(&Row) -> u64);
 
-/// Queue pairs, completion queues, pages, registers and memory.
+/// Returns the panels of queue pairs, completion queues, pages, registers and memory.
 fn resources(rows: &[&Row]) -> Vec<Panel> {
     let endpoints = |row: &Row| {
         if row.endpoints == row.place {
@@ -230,7 +230,7 @@ fn resources(rows: &[&Row]) -> Vec<Panel> {
     counts.into_iter().map(panel).collect()
 }
 
-/// Messages a second, by what tells the rows of one place apart.
+/// Returns the panel of messages a second, by the words that tell the rows of one place apart.
 fn throughput(rows: &[&Row]) -> Option<Panel> {
     rows.iter().find(|row| row.rate.is_some())?;
     let first = |key: fn(&Row) -> &String| rows.first().map(|row| key(row));
@@ -271,12 +271,12 @@ fn legend<'a>(what: &'a str, panel: &'a Panel) -> (&'a str, Vec<&'a str>) {
     (what, panel.names())
 }
 
-/// Pixels of an entry of a legend.
+/// Returns the pixels of an entry of a legend.
 fn entry_width(name: &str) -> u32 {
     name.len() as u32 * LETTER + 36
 }
 
-/// The lines that a legend takes.
+/// Returns the lines that a legend takes.
 fn legend_lines(names: &[&str], width: u32) -> u32 {
     let (mut lines, mut x) = (1, LEFT + 80);
     for name in names {
@@ -329,7 +329,7 @@ fn style(size: i32) -> TextStyle<'static> {
     ("sans-serif", size).into_text_style(&(1, 1)).color(&BLACK)
 }
 
-/// A number without superfluous digits.
+/// Returns a number without superfluous digits.
 fn plain(number: f64) -> String {
     if number.fract() == 0.0 || number >= 100.0 {
         format!("{number:.0}")
@@ -342,7 +342,7 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// The values, each once, in the order of their first appearance.
+/// Returns the values, each once, in the order of their first appearance.
 fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for value in values {

@@ -24,7 +24,7 @@ pub(crate) struct Plan {
     pub(crate) shape: Shape,
     /// The matrices.
     pub(crate) layout: Layout,
-    /// How often the product is made.
+    /// Number of times that the product is made.
     pub(crate) rounds: usize,
 }
 
@@ -36,11 +36,11 @@ type Buffers = [(usize, u32); 3];
 
 /// Entries of a send queue.
 const DEPTH: u32 = 64;
-/// Where each thread's next buffer lies: tiles have lines of their own.
+/// Alignment of each thread's next buffer: tiles have lines of their own.
 const LINE: usize = 64;
 
 impl Plan {
-    /// As a line.
+    /// Returns it as a line.
     pub(crate) fn tell(&self) -> String {
         let line = Line::new()
             .word("benchmark", NAME)
@@ -64,7 +64,7 @@ impl Plan {
     }
 }
 
-/// The part of process `member`: the client is the first one.
+/// Runs the part of process `member`: the client is the first one.
 pub(crate) fn run(member: &mut Member, device: Option<&str>) -> Result<Outcome> {
     let plan = Plan::hear(&member.plan)?;
     if member.rank == 0 {
@@ -74,7 +74,7 @@ pub(crate) fn run(member: &mut Member, device: Option<&str>) -> Result<Outcome> 
     }
 }
 
-/// The offsets of the matrices in the server's memory, and its length.
+/// Returns the offsets of the matrices in the server's memory, and its length.
 fn matrices(layout: Layout) -> [usize; 4] {
     let bytes = layout.len() * size_of::<f64>();
     [0, bytes, 2 * bytes, 3 * bytes]
@@ -127,7 +127,7 @@ struct Client {
     ends: Ends,
     /// Each thread's buffers.
     buffers: Vec<Buffers>,
-    /// Where they lie. Last, because the regions of the endpoints are on it.
+    /// The memory in which they lie. Last, because the regions of the endpoints are on it.
     memory: Memory,
 }
 
@@ -273,7 +273,7 @@ impl Work<'_> {
         }
     }
 
-    /// A tile of the matrix of this number, at the server.
+    /// Returns a tile of the matrix of this number, at the server.
     fn tile(&self, matrix: usize, (row, column): (usize, usize)) -> There {
         let layout = self.plan.layout;
         let offset = matrices(layout)[matrix] + layout.tile(row, column) * size_of::<f64>();

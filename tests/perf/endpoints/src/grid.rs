@@ -23,24 +23,25 @@ fn first(row: usize, column: usize) -> f64 {
     ((row * 31 + column * 17) % 101) as f64
 }
 
-/// The next value of an element: it, and its neighbours above, below, to the left and to the right.
+/// Returns the next value of an element: it, and its neighbours above, below, to the left and to
+/// the right.
 fn mean(own: f64, above: f64, below: f64, left: f64, right: f64) -> f64 {
     (own + above + below + left + right) * 0.2
 }
 
 impl Grid {
-    /// Columns of a process.
+    /// Returns the number of columns of a process.
     pub(crate) fn width(&self) -> usize {
         self.columns / self.processes
     }
 
-    /// The rows of a thread.
+    /// Returns the rows of a thread.
     pub(crate) fn rows_of(&self, thread: usize) -> Range<usize> {
         let each = self.rows / self.threads;
         thread * each..(thread + 1) * each
     }
 
-    /// Whether the parts are of one size, and none is empty.
+    /// Returns whether the parts are of one size, and none is empty.
     pub(crate) fn is_even(&self) -> bool {
         self.rows.is_multiple_of(self.threads)
             && self.columns.is_multiple_of(self.processes)
@@ -48,7 +49,7 @@ impl Grid {
             && self.columns > 0
     }
 
-    /// The part of a process, row by row.
+    /// Returns the part of a process, row by row.
     pub(crate) fn part(&self, process: usize) -> Vec<f64> {
         self.cut(process, &self.whole())
     }
@@ -67,7 +68,7 @@ impl Grid {
             .collect()
     }
 
-    /// The part of a process after so many steps, as a serial program finds it.
+    /// Returns the part of a process after so many steps, as a serial program finds it.
     pub(crate) fn serial(&self, process: usize, steps: usize) -> Vec<f64> {
         let mut now = self.whole();
         for _ in 0..steps {
@@ -91,7 +92,8 @@ impl Grid {
         self.cut(process, &now)
     }
 
-    /// One row of a process's part after a step. `now` is the part before it; `left` and `right` are the columns beside it.
+    /// Computes one row of a process's part after a step. `now` is the part before it; `left` and
+    /// `right` are the columns beside it.
     pub(crate) fn step_row(
         &self,
         row: usize,

@@ -1,7 +1,9 @@
-//! The processes of a benchmark, on this machine and perhaps on a second one: how they start, and how they meet.
+//! The processes of a benchmark, on this machine and perhaps on a second one: their start, and
+//! their meeting.
 //!
-//! The command itself starts them and brings together what they say (TCP, a line each): it moves no data. On the second
-//! machine `endpoints serve` starts what it is asked for. Without one, all processes are on this machine.
+//! The command itself starts them and brings together their words (TCP, a line each): it moves no
+//! data. On the second machine `endpoints serve` starts the processes that it is asked for. Without
+//! one, all processes are on this machine.
 
 #![expect(
     unsafe_code,
@@ -16,11 +18,11 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where `endpoints serve` listens unless told otherwise.
+/// Port on which `endpoints serve` listens unless told otherwise.
 pub(crate) const PORT: u16 = 18_515;
-/// How long all processes may take to start.
+/// Time that all processes may take to start.
 const START: Duration = Duration::from_secs(60);
-/// Between two looks at who has come.
+/// Time between two looks at the processes that have come.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// The words between a process and the command.
@@ -29,7 +31,7 @@ const SAY: &str = "say";
 const END: &str = "end";
 const FAIL: &str = "fail";
 
-/// Where the processes run.
+/// Place in which the processes run.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// The machine of the second half, `HOST[:PORT]`; this one if there is none.
@@ -38,7 +40,8 @@ pub(crate) struct Place {
     pub(crate) device: Option<String>,
 }
 
-/// Runs a benchmark of twice `per_node` processes, of which the first half is this machine's; returns what each said at its end.
+/// Runs a benchmark of twice `per_node` processes, of which the first half is this machine's;
+/// returns the last words of each.
 pub(crate) fn run(place: &Place, per_node: usize, plan: &str) -> Result<Vec<String>> {
     let size = 2 * per_node;
     let control = place.server.as_deref().map(call).transpose()?;
@@ -65,7 +68,7 @@ pub(crate) fn run(place: &Place, per_node: usize, plan: &str) -> Result<Vec<Stri
     Ok(said)
 }
 
-/// A connection to `endpoints serve`.
+/// Returns a connection to `endpoints serve`.
 fn call(server: &str) -> Result<TcpStream> {
     let tried = || Error::job(server.to_owned());
     let stream = if server.contains(':') {
@@ -105,8 +108,7 @@ fn serve_one(stream: TcpStream, device: Option<&str>) -> Result<()> {
     for rank in first..behind {
         children.start(address, rank, device)?;
     }
-    // The command closes the connection when the job is over, in whatever way; then the rest is
-    // ended.
+    // The command closes the connection when the job is over, in any way; then the rest is ended.
     line.clear();
     let _ = reader.read_line(&mut line);
     Ok(())
@@ -129,7 +131,7 @@ impl Children {
         Ok(())
     }
 
-    /// An error if one has ended already.
+    /// Returns an error if one has ended already.
     fn look(&mut self) -> Result<()> {
         for (rank, child) in &mut self.0 {
             if let Some(status) = child.try_wait().map_err(Error::job("waiting"))? {
@@ -198,7 +200,7 @@ fn welcome(listener: &TcpListener, size: usize, children: &mut Children) -> Resu
     Ok(streams.into_iter().flatten().collect())
 }
 
-/// Tells the plan, and brings together what is said until all are at their ends.
+/// Tells the plan, and brings together all words until all are at their ends.
 fn bring_together(streams: Vec<TcpStream>, plan: &str) -> Result<Vec<String>> {
     let size = streams.len();
     let (sender, receiver) = mpsc::channel();
@@ -219,7 +221,7 @@ fn bring_together(streams: Vec<TcpStream>, plan: &str) -> Result<Vec<String>> {
     said
 }
 
-/// Passes on to all what each says, until all are at their ends.
+/// Passes on to all the words of each, until all are at their ends.
 fn conduct(
     streams: &[TcpStream],
     receiver: &Receiver<(usize, Option<String>)>,
@@ -244,7 +246,7 @@ fn conduct(
     }
 }
 
-/// Passes on what a process says, and that it is gone.
+/// Passes on the words of a process, and that it is gone.
 fn listen(rank: usize, stream: TcpStream, to: &Sender<(usize, Option<String>)>) {
     let mut reader = BufReader::new(stream);
     loop {
@@ -256,7 +258,7 @@ fn listen(rank: usize, stream: TcpStream, to: &Sender<(usize, Option<String>)>) 
     }
 }
 
-/// One line of each process: its first word and the rest.
+/// Returns one line of each process: its first word and the rest.
 fn hear_all(
     size: usize,
     from: &Receiver<(usize, Option<String>)>,
@@ -299,9 +301,9 @@ fn read_line(reader: &mut impl BufRead) -> io::Result<String> {
 
 /// A process of a benchmark, as it sees itself.
 pub(crate) struct Member {
-    /// Which one it is.
+    /// The number of this process.
     pub(crate) rank: usize,
-    /// How many there are; the first half are on the first machine.
+    /// Number of processes; the first half are on the first machine.
     pub(crate) size: usize,
     /// The plan of all.
     pub(crate) plan: String,
@@ -329,7 +331,8 @@ impl Member {
         })
     }
 
-    /// Tells all others `own`, a line, and hears what all told, in the order of ranks. Nobody returns before all have come.
+    /// Tells all others `own`, a line, and hears the lines of all, in the order of ranks. Nobody
+    /// returns before all have come.
     pub(crate) fn exchange(&mut self, own: &str) -> Result<Vec<String>> {
         let tried = || Error::job("meeting the others");
         writeln!(self.stream, "{SAY} {own}").map_err(tried())?;
@@ -339,12 +342,12 @@ impl Member {
             .collect()
     }
 
-    /// Nobody returns before all have come.
+    /// Waits until all have come.
     pub(crate) fn barrier(&mut self) -> Result<()> {
         self.exchange("").map(drop)
     }
 
-    /// Tells the command what came of it, or why nothing did: the last word.
+    /// Tells the command the result, or the reason for which there is none: the last word.
     pub(crate) fn end(mut self, result: std::result::Result<String, String>) -> Result<()> {
         let line = match result {
             Ok(text) => format!("{END} {text}"),
@@ -356,7 +359,7 @@ impl Member {
 
 /// Has this process killed when its parent is gone: nobody else would end one that waits for a device.
 pub(crate) fn end_with_parent() {
-    // SAFETY: the call takes a number, and changes nothing but what happens then.
+    // SAFETY: the call takes a number, and changes nothing but the signal then.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
 }
 
@@ -364,7 +367,7 @@ pub(crate) fn end_with_parent() {
 mod tests {
     use super::*;
 
-    /// The lines of `size` threads in place of processes.
+    /// Returns the lines of `size` threads in place of processes.
     fn together(size: usize, body: fn(Member) -> Result<()>) -> Result<Vec<String>> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();

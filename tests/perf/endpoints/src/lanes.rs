@@ -31,7 +31,7 @@ const HOOK: &CStr = c"farreach_softhca_kick";
 /// The most basic blocks of a send queue.
 const LONGEST: usize = 1 << 15;
 
-/// How queues are made.
+/// The parameters of queues.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queue {
     /// Basic blocks of a send queue that are for one thread: queues that several share are as much longer.
@@ -72,7 +72,8 @@ struct Registered {
 }
 
 impl Ends {
-    /// The endpoints that `shape` says, each lane with so many queue pairs, which are to be connected next.
+    /// Makes the endpoints that `shape` says, each lane with so many queue pairs, which are to be
+    /// connected next.
     pub(crate) fn new(
         device: Option<&str>,
         shape: &Shape,
@@ -231,13 +232,13 @@ impl Ends {
         all.sum::<Usage>() + objects
     }
 
-    /// The device's name, and who manages its doorbell pages.
+    /// Returns the device's name, and the manager of its doorbell pages.
     pub(crate) fn device(&self) -> (String, String) {
         let device = &self.contexts[0];
         (device.name().to_owned(), device.regime().name().to_owned())
     }
 
-    /// The lanes, ready to post.
+    /// Returns the lanes, ready to post.
     pub(crate) fn open(&self) -> Vec<End> {
         let ways = self.shape.ways;
         let registers = Arc::new(Registers::new());
@@ -295,7 +296,7 @@ impl Ends {
     }
 }
 
-/// The call by which a device in software acts, if this process has one.
+/// Returns the call by which a device in software acts, if this process has one.
 pub(crate) fn hook() -> Option<Hook> {
     static FOUND: OnceLock<Option<Hook>> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -332,7 +333,7 @@ pub(crate) struct There {
 pub(crate) struct Here<'a> {
     /// The memory.
     pub(crate) memory: &'a Memory,
-    /// Where in it.
+    /// Offset in it.
     pub(crate) offset: usize,
     /// Bytes.
     pub(crate) len: usize,
@@ -404,7 +405,8 @@ impl End {
         Ok(unsafe { self.lane.read(there.to(&nowhere), here.local()) }?)
     }
 
-    /// Waits until what was posted is done. Threads that share the lane get it between two looks.
+    /// Waits until the posted entries are done. Threads that share the lane get it between two
+    /// looks.
     pub(crate) fn wait(&self, posted: Posted) -> Result<()> {
         if !self.lane.is_shared() {
             return Ok(self.lane.wait(posted)?);

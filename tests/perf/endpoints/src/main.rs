@@ -1,8 +1,10 @@
-//! The benchmarks of Zambre, Chandramowlishwaran and Balaji, "Scalable Communication Endpoints for MPI+Threads Applications", on the
-//! project's own mlx5 transport: what endpoints take, and what they do, as threads share more and more of them.
+//! The benchmarks of Zambre, Chandramowlishwaran and Balaji, "Scalable Communication Endpoints for
+//! MPI+Threads Applications", on the project's own mlx5 transport: the resources of endpoints, and
+//! their throughput, as threads share more and more of them.
 //!
-//! `options` knows the command line, `cases` what the figures consist of; `benches` runs the cases, each as processes of its own
-//! (`job`), which make lanes (`lanes`) as a `shape` says and do their part: `message_rate`, `global_array`, `stencil`.
+//! `options` knows the command line, `cases` the cases of the figures; `benches` runs the cases,
+//! each as processes of its own (`job`), which make lanes (`lanes`) as a `shape` says and do their
+//! part: `message_rate`, `global_array`, `stencil`.
 
 mod benches;
 mod cases;
@@ -79,7 +81,7 @@ fn act(command: Command) -> Result<()> {
     }
 }
 
-/// Runs a benchmark and prints, saves and draws what came of it.
+/// Runs a benchmark and prints, saves and draws its results.
 fn bench_all(bench: &Bench, options: &Options) -> Result<()> {
     let mut count = 0;
     let is_watched = std::io::stderr().is_terminal();

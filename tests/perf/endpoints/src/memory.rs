@@ -19,14 +19,15 @@ pub(crate) struct Memory {
     layout: Layout,
 }
 
-// SAFETY: it is memory, and who uses which part of it at a time is the benchmark's business: accesses are volatile.
+// SAFETY: it is memory, and its use by threads at a time is the benchmark's business: accesses are
+// volatile.
 unsafe impl Send for Memory {}
-// SAFETY: who uses which part of the memory at a time is the benchmark's business: accesses are
+// SAFETY: the use of the memory by threads at a time is the benchmark's business: accesses are
 // volatile.
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// At least so many bytes.
+    /// Allocates at least so many bytes.
     pub(crate) fn new(len: usize) -> Self {
         let len = len.max(1).next_multiple_of(PAGE);
         let layout = Layout::from_size_align(len, PAGE).expect("a size");
@@ -38,18 +39,18 @@ impl Memory {
         Self { base, layout }
     }
 
-    /// Bytes.
+    /// Returns the number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.layout.size()
     }
 
-    /// The byte at `offset`.
+    /// Returns the byte at `offset`.
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.len(), "{offset} of {} bytes", self.len());
         self.base.as_ptr().wrapping_add(offset)
     }
 
-    /// Its address, as the device knows it.
+    /// Returns its address, as the device knows it.
     pub(crate) fn address(&self, offset: usize) -> u64 {
         self.at(offset).addr() as u64
     }
@@ -59,11 +60,11 @@ impl Memory {
         self.at(offset).cast()
     }
 
-    /// The word at `offset`; what was written before it there, is seen, too.
+    /// Returns the word at `offset`; the writes before it there are seen, too.
     pub(crate) fn load(&self, offset: usize) -> u64 {
         // SAFETY: within the memory and aligned; volatile, because the device writes it.
         let word = unsafe { self.word_at(offset).read_volatile() };
-        // ORDERING: pairs with the device, which writes what was posted to one queue in order.
+        // ORDERING: pairs with the device, which writes the data of one queue's entries in order.
         fence(Ordering::Acquire);
         word
     }
@@ -74,7 +75,7 @@ impl Memory {
         unsafe { self.word_at(offset).write_volatile(word) };
     }
 
-    /// The number at `offset`.
+    /// Returns the number at `offset`.
     pub(crate) fn number(&self, offset: usize) -> f64 {
         f64::from_bits(self.load(offset))
     }
@@ -84,7 +85,7 @@ impl Memory {
         self.store(offset, number.to_bits());
     }
 
-    /// The byte at `offset`.
+    /// Returns the byte at `offset`.
     pub(crate) fn byte(&self, offset: usize) -> u8 {
         // SAFETY: within the memory; volatile, because the device writes it.
         unsafe { self.at(offset).read_volatile() }
@@ -103,7 +104,7 @@ impl Memory {
         }
     }
 
-    /// The numbers from `offset` on, into a slice.
+    /// Reads the numbers from `offset` on into a slice.
     pub(crate) fn numbers(&self, offset: usize, into: &mut [f64]) {
         for (at, number) in into.iter_mut().enumerate() {
             *number = self.number(offset + at * size_of::<f64>());

@@ -34,7 +34,7 @@ pub(crate) struct Features {
 pub(crate) struct Plan {
     /// The sender's endpoints.
     pub(crate) shape: Shape,
-    /// How they are used.
+    /// The features that are used of them.
     pub(crate) features: Features,
     /// Entries of a send queue (d).
     pub(crate) depth: u32,
@@ -56,7 +56,7 @@ const MOST_INLINE: usize = 4 * BASIC_BLOCK - HEAD;
 const LINE: usize = 64;
 
 impl Plan {
-    /// As a line.
+    /// Returns it as a line.
     pub(crate) fn tell(&self) -> String {
         let Features {
             postlist,
@@ -97,7 +97,8 @@ impl Plan {
         })
     }
 
-    /// Basic blocks of an entry: behind control segment, remote address and a count lie the bytes, or else their address.
+    /// Returns the basic blocks of an entry: behind control segment, remote address and a count lie
+    /// the bytes, or else their address.
     fn blocks(&self) -> u32 {
         if self.features.inlining && self.size <= MOST_INLINE {
             (HEAD + self.size).div_ceil(BASIC_BLOCK) as u32
@@ -106,7 +107,7 @@ impl Plan {
         }
     }
 
-    /// The buffer of a thread.
+    /// Returns the buffer of a thread.
     fn buffer(&self, thread: usize) -> usize {
         let stride = if self.packed {
             self.size
@@ -116,7 +117,8 @@ impl Plan {
         thread / self.shape.ways.buffer * stride
     }
 
-    /// The region of a thread: where it begins, and its bytes. It holds the buffers of all threads that share it.
+    /// Returns the region of a thread: its beginning, and its bytes. It holds the buffers of all
+    /// threads that share it.
     fn region(&self, thread: usize) -> (usize, usize) {
         let ways = self.shape.ways.region;
         let first = thread / ways * ways;
@@ -124,13 +126,13 @@ impl Plan {
         (begin, last + self.size - begin)
     }
 
-    /// Where the messages of a thread arrive.
+    /// Returns the place at which the messages of a thread arrive.
     fn arrival(&self, thread: usize) -> usize {
         thread * self.size.next_multiple_of(LINE)
     }
 }
 
-/// The part of process `member`: the sender is the first one.
+/// Runs the part of process `member`: the sender is the first one.
 pub(crate) fn run(member: &mut Member, device: Option<&str>) -> Result<Outcome> {
     let plan = Plan::hear(&member.plan)?;
     if member.rank == 0 {

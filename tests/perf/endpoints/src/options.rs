@@ -85,9 +85,9 @@ pub(crate) enum Bench {
 /// Options of benchmarks.
 #[derive(Debug)]
 pub(crate) struct Options {
-    /// Where the processes run.
+    /// Place in which the processes run.
     pub(crate) place: Place,
-    /// Where results go.
+    /// Folder to which results go.
     pub(crate) out: Option<PathBuf>,
     /// Whether nothing is sent.
     pub(crate) resources_only: bool,
@@ -145,7 +145,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The policies that are asked for.
+    /// Returns the policies that are asked for.
     pub(crate) fn policies(&self) -> Vec<&'static Policy> {
         if self.policies.is_empty() {
             POLICIES.iter().collect()
@@ -154,7 +154,8 @@ impl Options {
         }
     }
 
-    /// The layouts that are asked for: by default those with one process for each thread down to one for all.
+    /// Returns the layouts that are asked for: by default those with one process for each thread
+    /// down to one for all.
     pub(crate) fn layouts(&self) -> Vec<(usize, usize)> {
         if !self.layouts.is_empty() {
             return self.layouts.clone();
@@ -238,7 +239,7 @@ where
         .map_err(usage)
 }
 
-/// A number above 0.
+/// Returns a number above 0.
 fn positive<T: FromStr + Default + PartialEq>(parser: &mut Parser) -> Result<T>
 where
     T::Err: Into<Box<dyn std::error::Error + Send + Sync + 'static>>,

@@ -21,7 +21,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// With these endpoints.
+    /// Makes the outcome of a run with these endpoints.
     pub(crate) fn new(ends: &Ends, rates: Vec<Vec<f64>>) -> Self {
         let (device, regime) = ends.device();
         Self {
@@ -33,7 +33,7 @@ impl Outcome {
         }
     }
 
-    /// As a line.
+    /// Returns it as a line.
     pub(crate) fn tell(&self) -> String {
         let mut line = Line::new()
             .word("device", &self.device)
@@ -46,7 +46,7 @@ impl Outcome {
         self.usage.tell(line).end()
     }
 
-    /// That of a line.
+    /// Returns the outcome of a line.
     pub(crate) fn hear(line: &str) -> Result<Self> {
         let words = Words::of(line);
         let kinds: usize = words.get("kinds")?;
@@ -70,7 +70,8 @@ impl Outcome {
         format!("{} ({software}{} doorbell pages)", self.device, self.regime)
     }
 
-    /// Those of several processes of one machine as one: all that they took, and round by round what they did together.
+    /// Joins those of several processes of one machine to one: all their resources, and round by
+    /// round their joint rates.
     pub(crate) fn join(all: &[Self]) -> Option<Self> {
         let (first, others) = all.split_first()?;
         let mut joint = first.clone();

@@ -43,7 +43,8 @@ const COLUMNS: [&str; 9] = [
 const NONE: &str = "-";
 
 impl Row {
-    /// Whether the device is one in software, which tells nothing about the speed of hardware.
+    /// Returns whether the device is one in software, which tells nothing about the speed of
+    /// hardware.
     pub(crate) fn is_software(&self) -> bool {
         self.device.contains(crate::lanes::SOFTWARE)
     }
@@ -94,7 +95,7 @@ impl Row {
     }
 }
 
-/// The rows as tab-separated values, with a line of names.
+/// Returns the rows as tab-separated values, with a line of names.
 pub(crate) fn to_tsv(rows: &[Row]) -> String {
     let mut text = format!("{}\t{}\n", COLUMNS.join("\t"), NAMES.join("\t"));
     for row in rows {
@@ -104,7 +105,7 @@ pub(crate) fn to_tsv(rows: &[Row]) -> String {
     text
 }
 
-/// Reads what [`to_tsv`] wrote.
+/// Reads the rows that [`to_tsv`] wrote.
 pub(crate) fn read(path: &Path) -> Result<Vec<Row>> {
     let text = std::fs::read_to_string(path).map_err(|error| Error::File {
         path: path.to_owned(),
@@ -122,7 +123,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The columns of the table: throughput and what it took.
+/// The columns of the table: throughput and resources.
 const TABLE: [&str; 13] = [
     "figure",
     "place",
@@ -139,7 +140,7 @@ const TABLE: [&str; 13] = [
     "KiB (table I)",
 ];
 
-/// The rows side by side for people.
+/// Returns the rows side by side for people.
 pub(crate) fn to_table(rows: &[Row]) -> String {
     let mut lines: Vec<Vec<String>> = vec![TABLE.map(str::to_owned).into()];
     for row in rows {
@@ -179,7 +180,7 @@ pub(crate) fn to_table(rows: &[Row]) -> String {
     text
 }
 
-/// Median, least and most, in whole messages a second.
+/// Returns median, least and most, in whole messages a second.
 pub(crate) fn median(mut rates: Vec<f64>) -> Option<[u64; 3]> {
     rates.sort_by(f64::total_cmp);
     let (least, most) = (*rates.first()?, *rates.last()?);
@@ -196,7 +197,7 @@ pub(crate) fn median(mut rates: Vec<f64>) -> Option<[u64; 3]> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A row of any figure.
+    /// Returns a row of any figure.
     pub(crate) fn row(figure: &str, place: &str, endpoints: &str, work: &str) -> Row {
         Row {
             figure: figure.to_owned(),

@@ -1,4 +1,4 @@
-//! How threads share what endpoints are made of.
+//! The way in which threads share the parts of endpoints.
 
 use crate::error::{Error, Result};
 use crate::words::{Line, Words};
@@ -24,7 +24,7 @@ pub(crate) struct Ways {
 /// The endpoints of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// How registers come to lanes.
+    /// The policy by which registers come to lanes.
     pub(crate) policy: &'static Policy,
     /// Threads.
     pub(crate) threads: usize,
@@ -52,7 +52,8 @@ impl Shape {
         }
     }
 
-    /// Endpoints that answer and do not post: connected queue pairs of one context with one completion queue.
+    /// Returns endpoints that answer and do not post: connected queue pairs of one context with one
+    /// completion queue.
     pub(crate) fn passive(lanes: usize) -> Result<Self> {
         let policy = named("static")?;
         let mut shape = Self::of_policy(policy, lanes);
@@ -60,7 +61,7 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Whether the numbers divide each other where they have to.
+    /// Checks that the numbers divide each other where they have to.
     pub(crate) fn check(&self) -> Result<()> {
         let Ways {
             buffer,
@@ -89,12 +90,12 @@ impl Shape {
         }
     }
 
-    /// Lanes, which are queue pairs with what belongs to them.
+    /// Returns the number of lanes, which are queue pairs with their parts.
     pub(crate) fn lanes(&self) -> usize {
         self.threads / self.ways.pair
     }
 
-    /// The lane of a thread.
+    /// Returns the lane of a thread.
     pub(crate) fn lane_of(&self, thread: usize) -> usize {
         thread / self.ways.pair
     }
@@ -117,7 +118,7 @@ impl Shape {
             )
     }
 
-    /// That of a line.
+    /// Returns the shape of a line.
     pub(crate) fn hear(words: &Words<'_>) -> Result<Self> {
         let ways: Vec<usize> = words.list("ways")?;
         let [buffer, context, protection, region, completion, pair] = ways[..] else {
@@ -139,7 +140,7 @@ impl Shape {
     }
 }
 
-/// The policy of this name.
+/// Returns the policy of this name.
 pub(crate) fn named(name: &str) -> Result<&'static Policy> {
     Policy::named(name).ok_or_else(|| {
         let names: Vec<&str> = POLICIES.iter().map(|policy| policy.name).collect();

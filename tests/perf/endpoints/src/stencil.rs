@@ -2,8 +2,9 @@
 //! step a thread writes the edges of its rows into its neighbours' memory, an element a message, as the paper's section VII has it:
 //! each with a completion and a doorbell of its own, over two queue pairs with one completion queue for each thread.
 //!
-//! A number of the step follows the elements to each neighbour; messages of a queue pair arrive in order, so that whoever sees
-//! the number has the elements. They go to two places by turns: a neighbour may be one step ahead.
+//! A number of the step follows the elements to each neighbour; messages of a queue pair arrive in
+//! order, so that a process that sees the number has the elements. They go to two places by turns:
+//! a neighbour may be one step ahead.
 
 use crate::connect::connect;
 use crate::error::{Error, Result};
@@ -46,7 +47,7 @@ const STEP: usize = 64;
 const SIDES: [usize; 2] = [0, 1];
 
 impl Plan {
-    /// As a line.
+    /// Returns it as a line.
     pub(crate) fn tell(&self) -> String {
         let line = Line::new()
             .word("benchmark", NAME)
@@ -68,7 +69,7 @@ impl Plan {
         })
     }
 
-    /// The grid among so many processes.
+    /// Returns the grid among so many processes.
     pub(crate) fn grid(&self, processes: usize) -> Grid {
         Grid {
             rows: self.rows,
@@ -79,7 +80,7 @@ impl Plan {
     }
 }
 
-/// Where things lie in a process's memory; the same in all.
+/// Places in a process's memory; the same in all.
 #[derive(Clone, Copy)]
 struct Places {
     rows: usize,
@@ -87,22 +88,23 @@ struct Places {
 }
 
 impl Places {
-    /// Where the element of `row` arrives from a side, in steps of this parity.
+    /// Returns the place at which the element of `row` arrives from a side, in steps of this
+    /// parity.
     fn arrival(self, side: usize, parity: usize, row: usize) -> usize {
         ((side * 2 + parity) * self.rows + row) * WORD
     }
 
-    /// From where the element of `row` leaves to a side.
+    /// Returns the place from which the element of `row` leaves to a side.
     fn departure(self, side: usize, row: usize) -> usize {
         self.arrival(2, 0, side * self.rows + row)
     }
 
-    /// Where the number of the step arrives from a side, for a thread.
+    /// Returns the place at which the number of the step arrives from a side, for a thread.
     fn step_arrival(self, side: usize, thread: usize) -> usize {
         self.departure(2, 0).next_multiple_of(STEP) + (2 * thread + side) * STEP
     }
 
-    /// From where a thread's number of the step leaves.
+    /// Returns the place from which a thread's number of the step leaves.
     fn step_departure(self, thread: usize) -> usize {
         self.step_arrival(0, self.threads + thread)
     }
@@ -160,7 +162,7 @@ pub(crate) fn endpoints(device: Option<&str>, plan: &Plan, processes: usize) -> 
     Outcome::join(&all).ok_or_else(|| Error::Words("no process".to_owned()))
 }
 
-/// The part of process `member`.
+/// Runs the part of process `member`.
 pub(crate) fn run(member: &mut Member, device: Option<&str>) -> Result<Outcome> {
     let plan = Plan::hear(&member.plan)?;
     let shape = plan.shape;
@@ -213,7 +215,7 @@ pub(crate) fn run(member: &mut Member, device: Option<&str>) -> Result<Outcome> 
         size,
         &part.into_inner().unwrap_or_else(PoisonError::into_inner),
     )?;
-    // A process that leaves takes along what its neighbours still write to.
+    // A process that leaves takes along the memory that its neighbours still write to.
     member.barrier()?;
     Ok(Outcome::new(&ends, rates))
 }
@@ -268,7 +270,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Messages a second of each round, of the time that was spent for them.
+    /// Returns the messages a second of each round, of the time that was spent for them.
     fn rounds(&self, team: &Team<'_>) -> Result<Vec<f64>> {
         let rows = self.grid.rows_of(self.thread);
         let mut next = vec![0.0; rows.len() * self.grid.width()];
@@ -356,7 +358,7 @@ impl Work<'_> {
         }
     }
 
-    /// The next values of this thread's rows.
+    /// Computes the next values of this thread's rows.
     fn compute(&self, number: u64, next: &mut [f64]) {
         let part = self.part.read().unwrap_or_else(PoisonError::into_inner);
         let beside = |side, row| {

@@ -17,7 +17,8 @@ const KINDS: [Kind; 5] = [
     ("Doorbell registers (uUARs)", |usage| usage.registers),
 ];
 
-/// The tables as Markdown. `sources` are the rows of an account in one regime each; where they differ, a cell has a number of each.
+/// Returns the tables as Markdown. `sources` are the rows of an account in one regime each; where
+/// they differ, a cell has a number of each.
 pub(crate) fn markdown(sources: &[Vec<Row>]) -> String {
     let mut text = String::new();
     for (title, number) in KINDS {

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 /// A thread's number among those that begin together, and their barrier.
 pub(crate) struct Team<'a> {
-    /// Which one it is.
+    /// The number of this thread.
     pub(crate) thread: usize,
     barrier: &'a Barrier,
 }
 
 impl Team<'_> {
-    /// Nobody returns before all have come.
+    /// Waits until all have come.
     pub(crate) fn barrier(&self) {
         self.barrier.wait();
     }
@@ -62,13 +62,14 @@ pub(crate) fn together<T: Send>(
 pub(crate) struct Stretch {
     /// Messages.
     pub(crate) messages: u64,
-    /// When it began.
+    /// Time of its beginning.
     pub(crate) begin: Instant,
-    /// When it was done.
+    /// Time of its end.
     pub(crate) end: Instant,
 }
 
-/// Messages a second of threads that worked at the same time: all their messages, from the first one's begin to the last one's end.
+/// Returns the messages a second of threads that worked at the same time: all their messages, from
+/// the first one's begin to the last one's end.
 pub(crate) fn rate(stretches: &[Stretch]) -> f64 {
     let begin = stretches.iter().map(|stretch| stretch.begin).min();
     let end = stretches.iter().map(|stretch| stretch.end).max();
@@ -79,12 +80,12 @@ pub(crate) fn rate(stretches: &[Stretch]) -> f64 {
     per_second(messages, end - begin)
 }
 
-/// Messages a second.
+/// Returns the messages a second.
 pub(crate) fn per_second(messages: u64, time: Duration) -> f64 {
     messages as f64 / time.as_secs_f64().max(1e-9)
 }
 
-/// The processors that this process may run on.
+/// Returns the processors that this process may run on.
 fn processors() -> Vec<usize> {
     // SAFETY: a set of bits, of which zero is one.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };

@@ -21,33 +21,33 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Elements of a tile.
+    /// Returns the number of elements of a tile.
     pub(crate) fn tile_len(self) -> usize {
         self.edge * self.edge
     }
 
-    /// Bytes of a tile.
+    /// Returns the number of bytes of a tile.
     pub(crate) fn tile_bytes(self) -> usize {
         self.tile_len() * size_of::<f64>()
     }
 
-    /// Elements of the matrix.
+    /// Returns the number of elements of the matrix.
     pub(crate) fn len(self) -> usize {
         self.tiles * self.tiles * self.tile_len()
     }
 
-    /// The first element of a tile.
+    /// Returns the first element of a tile.
     pub(crate) fn tile(self, row: usize, column: usize) -> usize {
         (row * self.tiles + column) * self.tile_len()
     }
 
-    /// Where the element of a row and a column lies.
+    /// Returns the place of the element of a row and a column.
     fn place(self, row: usize, column: usize) -> usize {
         let tile = self.tile(row / self.edge, column / self.edge);
         tile + row % self.edge * self.edge + column % self.edge
     }
 
-    /// A factor's elements as they lie.
+    /// Returns a factor's elements as they lie.
     pub(crate) fn factor(self, which: Factor) -> Vec<f64> {
         let mut all = vec![0.0; self.len()];
         let edge = self.tiles * self.edge;
@@ -63,7 +63,8 @@ impl Layout {
         all
     }
 
-    /// The product of both factors, as a serial program finds it: by rows and columns, knowing nothing of tiles.
+    /// Returns the product of both factors, as a serial program finds it: by rows and columns,
+    /// knowing nothing of tiles.
     pub(crate) fn product(self) -> Vec<f64> {
         let (a, b) = (self.factor(Factor::A), self.factor(Factor::B));
         let mut all = vec![0.0; self.len()];

@@ -44,7 +44,8 @@ pub(crate) const NAMES: [&str; 9] = [
 ];
 
 impl Usage {
-    /// The bytes that the paper's table I makes of these objects; it counts neither doorbell pages nor rings of other sizes.
+    /// Returns the bytes that the paper's table I makes of these objects; it counts neither
+    /// doorbell pages nor rings of other sizes.
     pub(crate) fn table_bytes(&self) -> u64 {
         let counts = [
             self.contexts,
@@ -60,7 +61,7 @@ impl Usage {
             .sum()
     }
 
-    /// All numbers, the bytes of table I last.
+    /// Returns all numbers, the bytes of table I last.
     pub(crate) fn numbers(&self) -> [u64; NAMES.len()] {
         [
             self.contexts,
@@ -105,7 +106,7 @@ impl Usage {
         line.list("usage", &self.numbers())
     }
 
-    /// Those of a line.
+    /// Returns the numbers of a line.
     pub(crate) fn hear(words: &Words<'_>) -> Result<Self> {
         let numbers: Vec<u64> = words.list("usage")?;
         let numbers = numbers

@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub(crate) struct Line(String);
 
 impl Line {
-    /// A line without words.
+    /// Makes a line without words.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -28,7 +28,7 @@ impl Line {
         self.word(key, texts.join(","))
     }
 
-    /// The line.
+    /// Returns the line.
     pub(crate) fn end(self) -> String {
         self.0.trim_end().to_owned()
     }
@@ -39,18 +39,18 @@ impl Line {
 pub(crate) struct Words<'a>(BTreeMap<&'a str, &'a str>, &'a str);
 
 impl<'a> Words<'a> {
-    /// The words of `line`.
+    /// Returns the words of `line`.
     pub(crate) fn of(line: &'a str) -> Self {
         let words = line.split_whitespace().filter_map(|w| w.split_once('='));
         Self(words.collect(), line)
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     pub(crate) fn get<T: FromStr>(&self, key: &str) -> Result<T> {
         self.text(key)?.parse().map_err(|_| self.wrong(key))
     }
 
-    /// The list at `key`.
+    /// Returns the list at `key`.
     pub(crate) fn list<T: FromStr>(&self, key: &str) -> Result<Vec<T>> {
         let values = self.text(key)?.split(',').filter(|text| !text.is_empty());
         let values: std::result::Result<_, _> = values.map(str::parse).collect();

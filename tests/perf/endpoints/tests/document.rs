@@ -1,4 +1,5 @@
-//! docs/scalable-endpoints.md has the accounts that `endpoints` prints, and docs/figures what it draws of them.
+//! docs/scalable-endpoints.md has the accounts that `endpoints` prints, and docs/figures its
+//! drawings of them.
 //!
 //! `UPDATE_DOCS=1 cargo test -p farreach-bench --test document` writes them. Debian's package `ibverbs-providers` has to be there.
 

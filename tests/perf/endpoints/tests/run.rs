@@ -1,5 +1,6 @@
-//! The benchmarks over the software device: what their endpoints take is what the paper says, what they compute is right, and
-//! what they draw are figures. Debian's package `ibverbs-providers` has to be there.
+//! The benchmarks over the software device: their endpoints take the resources of the paper, their
+//! results are right, and their drawings are figures. Debian's package `ibverbs-providers` has to
+//! be there.
 
 mod common;
 
@@ -22,13 +23,13 @@ impl Row {
             .unwrap_or_else(|_| panic!("{name} is {}", self.text(name)))
     }
 
-    /// Queue pairs, completion queues, doorbell pages and registers.
+    /// Returns queue pairs, completion queues, doorbell pages and registers.
     fn counts(&self) -> [u64; 4] {
         ["qps", "cqs", "uars", "uuars"].map(|name| self.number(name))
     }
 }
 
-/// The rows of a file of results.
+/// Returns the rows of a file of results.
 fn rows(directory: &Directory, name: &str) -> Vec<Row> {
     let text = directory.read(name);
     let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned));
@@ -53,7 +54,7 @@ fn of_paper(policy: &str, threads: u64) -> Option<[u64; 4]> {
     Some(counts)
 }
 
-/// How many policies there are.
+/// Number of policies.
 const COUNT: usize = POLICIES.len();
 
 #[test]
@@ -232,7 +233,7 @@ fn messages_arrive_whatever_threads_share() {
     assert_eq!(bars(&svg), 5 * 6 + 14);
     assert!(svg.contains("messages/s, mlx5_0 (softhca, library doorbell pages)"));
     assert!(svg.contains("throughput says nothing about any hardware"));
-    // Drawn again from what was saved, it is the same.
+    // Drawn again from the saved rows, it is the same.
     let again = Directory::new("again");
     let file = directory.path().join("message-rate.tsv");
     let words = [
@@ -398,7 +399,7 @@ fn nonsense_and_missing_files_end_with_a_message() {
     }
 }
 
-/// The bars of a figure: all its rectangles but the ground. The figure is well-formed.
+/// Returns the bars of a figure: all its rectangles but the ground. The figure is well-formed.
 fn bars(svg: &str) -> usize {
     let mut open: Vec<&str> = Vec::new();
     let mut rectangles = 0;

@@ -37,7 +37,7 @@ pub fn calls(rounds: usize) -> usize {
     rounds * (BATCHES + 1)
 }
 
-/// The places of the accesses of process `pe`, by a generator (xorshift).
+/// Returns the places of the accesses of process `pe`, by a generator (xorshift).
 pub fn places(pe: usize) -> Vec<usize> {
     let mut state = (pe as u64 + 1).wrapping_mul(88_172_645_463_325_252);
     let next = || {
@@ -49,7 +49,7 @@ pub fn places(pe: usize) -> Vec<usize> {
     std::iter::repeat_with(next).take(PLACES).collect()
 }
 
-/// How often each element of `range` is among the places of all processes.
+/// Returns how often each element of `range` is among the places of all processes.
 pub fn hits(range: std::ops::Range<usize>) -> Vec<u64> {
     let mut hits = vec![0; range.len()];
     for place in (0..PES).flat_map(places) {
@@ -60,7 +60,7 @@ pub fn hits(range: std::ops::Range<usize>) -> Vec<u64> {
     hits
 }
 
-/// The value of element `index` of the table that is read at random places.
+/// Returns the value of element `index` of the table that is read at random places.
 pub fn entry(index: usize) -> u64 {
     index as u64 * 3 + 1
 }

@@ -1,5 +1,5 @@
-//! Times messages of the fabric between two processes of this node, each as a ratio to what the
-//! machine does without a library, in the same run:
+//! Times messages of the fabric between two processes of this node, each as a ratio to the
+//! machine's time without a library, in the same run:
 //!
 //! * a message of 8 bytes there and back, to two flags that the processes set for each other;
 //! * a message of 1 MiB, from the arena and from elsewhere, to the best copy of as many bytes in one
@@ -153,7 +153,7 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// The time in ns of each of `count` steps that `body` does, both processes at once.
+    /// Returns the time in ns of each of `count` steps that `body` does, both processes at once.
     fn time(&self, count: u64, body: impl Fn()) -> f64 {
         let mut byte = [0];
         let met = (&self.stream)

@@ -47,14 +47,14 @@ impl Buffers {
         })
     }
 
-    /// The bytes of a buffer from `at` on, of which there are `len`.
+    /// Returns the address of the `len` bytes of a buffer from `at` on.
     fn place(&self, buffer: u32, at: usize, len: usize) -> *mut u8 {
         assert!(buffer < self.count && at + len <= self.bytes);
         let at = buffer as usize * self.bytes + at;
         self.pages.base.as_ptr().wrapping_add(at)
     }
 
-    /// A whole buffer, for a request.
+    /// Returns a whole buffer, for a request.
     pub(super) fn piece(&self, buffer: u32) -> Sge {
         Sge {
             addr: self.place(buffer, 0, self.bytes).addr() as u64,

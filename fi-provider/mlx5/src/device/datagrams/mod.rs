@@ -27,7 +27,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
-/// Bytes in front of what is received, for a global route.
+/// Bytes in front of a received datagram, for a global route.
 const ROUTE: usize = 40;
 
 /// A process that takes datagrams.
@@ -68,8 +68,8 @@ pub struct Datagrams {
 }
 
 impl Device {
-    /// A queue pair for datagrams, and a file that tells of them: at least so many can be under way
-    /// in each direction. Others send to it by `key`, of which 31 bits count.
+    /// Makes a queue pair for datagrams, and a file that tells of them. At least so many can be
+    /// under way in each direction. Others send to it by `key`, of which 31 bits count.
     ///
     /// # Errors
     /// [`Error::Call`]; [`Error::Unexpected`] of a port whose packets are too small.
@@ -112,7 +112,7 @@ impl Datagrams {
         Ok(made)
     }
 
-    /// The number by which others send to it.
+    /// Returns the number by which others send to it.
     #[must_use]
     pub fn number(&self) -> u32 {
         number(self.pair.qp)
@@ -182,8 +182,8 @@ impl Datagrams {
         }))
     }
 
-    /// The file that is readable when an event tells of something: it does after [`Datagrams::arm`]
-    /// when the next datagram comes or, where [`Datagrams::send`] has found no room, there is room.
+    /// Returns the file that an event makes readable. After [`Datagrams::arm`] one comes with the
+    /// next datagram or, where [`Datagrams::send`] has found no room, when there is room.
     #[must_use]
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.channel.as_fd()
@@ -223,7 +223,7 @@ impl Datagrams {
         check("ibv_post_recv", result)
     }
 
-    /// The way to the port of this identifier.
+    /// Returns the address handle of the port of this identifier.
     fn route(&mut self, lid: u16) -> Result<*mut Ah, Error> {
         if let Some(route) = self.routes.get(&lid) {
             return Ok(route.ah.as_ptr());
@@ -235,7 +235,7 @@ impl Datagrams {
     }
 }
 
-/// Keys with the highest bit are for the system (IBTA volume 1, 10.2.5).
+/// Clears the highest bit of a key: keys with it are for the system (IBTA volume 1, 10.2.5).
 fn usable(key: u32) -> u32 {
     key & !(1 << 31)
 }
@@ -283,7 +283,7 @@ impl Pair {
         Ok(made)
     }
 
-    /// To the state RTS, with this key.
+    /// Takes the queue pair to the state RTS, with this key.
     fn start(&self, device: &Device, key: u32) -> Result<(), Error> {
         let features = &device.features;
         let (mut attr, mask) = initial(features, 0);

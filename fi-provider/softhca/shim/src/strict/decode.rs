@@ -10,7 +10,7 @@
 pub(crate) struct Instruction {
     /// Bytes of the instruction.
     pub(crate) length: usize,
-    /// Where it stores.
+    /// Address that it stores to.
     pub(crate) target: Target,
     /// Bytes that it stores; of one element for [`Source::String`].
     pub(crate) size: usize,
@@ -18,12 +18,12 @@ pub(crate) struct Instruction {
     pub(crate) source: Source,
 }
 
-/// The address: the sum of what is there.
+/// The address: the sum of its parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Target {
     /// A general register.
     pub(crate) base: Option<u8>,
-    /// A general register, and what it is multiplied by.
+    /// A general register, and its factor.
     pub(crate) index: Option<(u8, u8)>,
     /// A constant.
     pub(crate) displacement: i64,
@@ -59,7 +59,7 @@ enum Prefix {
     XF2,
 }
 
-/// The prefixes of an instruction, of whatever encoding.
+/// The prefixes of an instruction, of any encoding.
 #[derive(Clone, Copy, Debug)]
 struct Prefixes {
     prefix: Prefix,
@@ -94,7 +94,7 @@ impl Reader<'_> {
         Some(byte)
     }
 
-    /// A signed number of so many bytes.
+    /// Reads a signed number of so many bytes.
     fn number(&mut self, bytes: usize) -> Option<i64> {
         let mut value = 0_u64;
         for n in 0..bytes {
@@ -105,7 +105,7 @@ impl Reader<'_> {
     }
 }
 
-/// The instruction at the start of `code`, if it is one that is known here.
+/// Returns the instruction at the start of `code`, if it is one that is known here.
 pub(crate) fn decode(code: &[u8]) -> Option<Instruction> {
     let mut reader = Reader { code, at: 0 };
     let mut prefixes = Prefixes {
@@ -179,7 +179,7 @@ pub(crate) fn decode(code: &[u8]) -> Option<Instruction> {
     }
 }
 
-/// MOV of general registers and constants, and strings.
+/// Decodes MOV of general registers and constants, and strings.
 fn general(
     reader: &mut Reader<'_>,
     prefixes: &Prefixes,
@@ -356,7 +356,8 @@ fn mandatory(bits: u8) -> Prefix {
     [Prefix::None, Prefix::X66, Prefix::XF3, Prefix::XF2][usize::from(bits & 3)]
 }
 
-/// The register and the memory that ModRM and what follows name; `size` bytes are stored.
+/// Returns the register and the memory that ModRM and the bytes behind it name; `size` bytes are
+/// stored.
 fn operand(reader: &mut Reader<'_>, prefixes: &Prefixes, size: usize) -> Option<(u8, Target)> {
     let modrm = reader.byte()?;
     let (mode, low) = (modrm >> 6, modrm & 7);

@@ -3,7 +3,8 @@
 use super::decode::{Source, Target};
 use std::arch::x86_64::__cpuid_count;
 
-/// Where the extended state is described in the area of floating-point registers, and what stands there if it is.
+/// Offset of the extended state's description in the area of floating-point registers, and its
+/// mark.
 const MAGIC_AT: usize = 464;
 const MAGIC: u32 = 0x4650_5853;
 
@@ -68,7 +69,7 @@ impl<'a> Frame<'a> {
         *register = register.wrapping_add(value);
     }
 
-    /// The address of the instruction.
+    /// Returns the address of the instruction.
     pub(super) fn instruction(&mut self) -> u64 {
         self.register(libc::REG_RIP).cast_unsigned()
     }
@@ -82,14 +83,14 @@ impl<'a> Frame<'a> {
         *self.register(libc::REG_EFL) & DIRECTION != 0
     }
 
-    /// The signals that were blocked.
+    /// Returns the signals that were blocked.
     pub(super) fn blocked(&self) -> u64 {
         let mask = &raw const self.context.uc_sigmask;
         // SAFETY: the kernel has written the first 8 bytes of the mask, which has more.
         unsafe { mask.cast::<u64>().read_unaligned() }
     }
 
-    /// The address that an instruction of this length stores to.
+    /// Returns the address that an instruction of this length stores to.
     pub(super) fn address(&mut self, target: &Target, length: usize) -> u64 {
         let mut sum = target.displacement.cast_unsigned();
         if target.relative {
@@ -108,7 +109,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The bytes that are stored, for all but strings.
+    /// Copies the bytes that are stored, for all but strings.
     pub(super) fn bytes(&mut self, source: &Source, into: &mut [u8]) {
         let value = match *source {
             Source::Immediate(value) => value.to_le_bytes(),
@@ -134,7 +135,7 @@ impl<'a> Frame<'a> {
         into.copy_from_slice(&value[..into.len()]);
     }
 
-    /// Byte `at` of a vector register.
+    /// Returns byte `at` of a vector register.
     fn vector_byte(&self, register: usize, at: usize) -> u8 {
         let offset = match (register, at) {
             (0..16, 0..16) => Some(SSE_AT + 16 * register + at),
@@ -152,7 +153,7 @@ impl<'a> Frame<'a> {
         offset.map_or(0, |offset| self.state_byte(offset))
     }
 
-    /// Where a component of the extended state lies, if it is there.
+    /// Returns the offset of a component of the extended state, if it is there.
     fn component(&self, number: u32) -> Option<usize> {
         let word = |at: usize, bytes: usize| {
             (0..bytes).fold(0_u64, |value, n| {

@@ -8,7 +8,8 @@ use crate::device;
 use crate::wire::{Operation, pages};
 use std::ffi::{c_int, c_long, c_void};
 
-/// Before the system call, as another thread may have the addresses before it has come back.
+/// Tells the device of the addresses before the system call, as another thread may have them before
+/// the call has come back.
 fn tell(addr: *mut c_void, len: usize) {
     if is_wanted() && device::is_opened_here() {
         let pages = pages(addr.addr() as u64, len as u64);
@@ -47,7 +48,7 @@ macro_rules! mapping {
 }
 mapping!(mmap mmap64);
 
-/// Variadic in C; the fifth argument counts with `MREMAP_FIXED` alone.
+/// Changes a mapping. It is variadic in C; the fifth argument counts with `MREMAP_FIXED` alone.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mremap(
     addr: *mut c_void,

@@ -1,8 +1,9 @@
 //! Strict mode: the device learns of every store to a doorbell page as it is made.
 //!
-//! The program's mappings of doorbell pages are made read-only. A store then faults, and the handler of SIGSEGV does what the
-//! instruction would have done: it sends the bytes to the device, waits until they are taken, and goes on behind the instruction. The page
-//! is never writable, so stores of other threads cannot slip through, and each one is seen as it was made: address, length, bytes.
+//! The program's mappings of doorbell pages are made read-only. A store then faults, and the
+//! handler of SIGSEGV does the instruction's work: it sends the bytes to the device, waits until
+//! they are taken, and goes on behind the instruction. The page is never writable, so stores of
+//! other threads cannot slip through, and each one is seen as it was made: address, length, bytes.
 
 mod decode;
 mod frame;
@@ -16,7 +17,7 @@ pub(crate) use signals::watch;
 use crate::{paths, wire};
 use std::sync::OnceLock;
 
-/// True when the device wants to see stores.
+/// Returns true when the device wants to see stores.
 pub(crate) fn is_wanted() -> bool {
     static WANTED: OnceLock<bool> = OnceLock::new();
     *WANTED.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Which pages are the device's, and the connection over which stores to them are told.
+//! Doorbell pages of the device, and the connection over which stores to them are told.
 //!
 //! The mappings are found by the name of the command file, after each command: so it does not matter by which function they were made.
 
@@ -14,13 +14,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(super) struct Watched {
     start: u64,
     end: u64,
-    /// Where in the command file it starts, in bytes.
+    /// Offset of its start in the command file, in bytes.
     at: u64,
     context: u32,
 }
 
 impl Watched {
-    /// Bytes from an address in it to its end; 0 for one that is not in it.
+    /// Returns the number of bytes from an address in it to its end; 0 for one that is not in it.
     pub(super) fn room(&self, address: u64) -> u64 {
         if address < self.start {
             return 0;
@@ -41,11 +41,12 @@ struct Pages {
 
 static PAGES: AtomicPtr<Pages> = AtomicPtr::new(null_mut());
 
-/// Those of this process, and whether they are new.
+/// Returns the doorbell pages of this process, and whether they are new.
 fn pages() -> (&'static Pages, bool) {
     // SAFETY: getpid has no requirements.
     let process = unsafe { libc::getpid() };
-    // ORDERING: Acquire pairs with the Release below: who sees the pointer sees what it points to.
+    // ORDERING: Acquire pairs with the Release below: a thread that sees the pointer sees its
+    // target.
     let found = PAGES.load(Ordering::Acquire);
     // SAFETY: the pointer is null or came from Box::into_raw below and is never freed.
     if let Some(pages) = unsafe { found.as_ref() }
@@ -94,7 +95,8 @@ fn look(pages: &Pages, install: fn()) {
         install();
     }
     for (mapping, _) in found.iter().filter(|(_, writable)| *writable) {
-        // SAFETY: the mapping is of the device's file; that stores to it fault is what the handler is there for.
+        // SAFETY: the mapping is of the device's file; stores to it fault, and the handler serves
+        // them.
         unsafe {
             libc::syscall(
                 libc::SYS_mprotect,
@@ -107,7 +109,8 @@ fn look(pages: &Pages, install: fn()) {
     *watched = found.into_iter().map(|(mapping, _)| mapping).collect();
 }
 
-/// The mapping in a line of `/proc/self/maps`, if it is one of a command file, and whether it is writable.
+/// Returns the mapping in a line of `/proc/self/maps`, if it is one of a command file, and whether
+/// it is writable.
 fn parse(line: &str) -> Option<(Watched, bool)> {
     let (_, name) = line.split_once(COMMAND_FILE)?;
     let mut words = line.split_ascii_whitespace();
@@ -125,7 +128,7 @@ fn parse(line: &str) -> Option<(Watched, bool)> {
     Some((mapping, writable))
 }
 
-/// The mapping that an address is in.
+/// Returns the mapping that an address is in.
 pub(super) fn find(address: u64, install: fn()) -> Option<Watched> {
     let (pages, are_new) = pages();
     if are_new {

@@ -1,7 +1,8 @@
 //! The handler of SIGSEGV, in front of the program's own one.
 //!
-//! The program may install, change and ask for its handler as ever: its functions for that are this library's, which keeps the
-//! program's action and calls it for what is no store to a doorbell page. SIGSEGV is never blocked, as a store would then end the program.
+//! The program may install, change and ask for its handler as ever: its functions for that are this
+//! library's, which keeps the program's action and calls it for faults that are no store to a
+//! doorbell page. SIGSEGV is never blocked, as a store would then end the program.
 
 use super::frame::Frame;
 use super::{SET, is_wanted, keeping_errno, pages, set_mask, stores};
@@ -26,7 +27,7 @@ static ACTION: AtomicPtr<libc::sigaction> = AtomicPtr::new(null_mut());
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 unsafe extern "C" {
-    /// The C library's own `sigaction`: other libraries, too, put theirs before it.
+    /// Calls the C library's own `sigaction`: other libraries, too, put theirs before it.
     fn __sigaction(
         signal: c_int,
         action: *const libc::sigaction,
@@ -51,7 +52,7 @@ fn default_action() -> libc::sigaction {
     unsafe { zeroed() }
 }
 
-/// The action that the kernel has.
+/// Returns the action that the kernel has.
 fn installed_action() -> libc::sigaction {
     let mut action = default_action();
     // SAFETY: the old action may be written.
@@ -59,7 +60,7 @@ fn installed_action() -> libc::sigaction {
     action
 }
 
-/// True when the program's action is kept here.
+/// Returns true when the program's action is kept here.
 fn is_installed() -> bool {
     // ORDERING: a thread that asks has installed it, or was ordered behind the one that did by the program.
     PROCESS.load(Ordering::Relaxed) == process()
@@ -130,7 +131,7 @@ unsafe extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context
     });
 }
 
-/// Does what the kernel would do with the program's action.
+/// Executes the program's action as the kernel would.
 ///
 /// # Safety
 /// The arguments are those of a signal handler with `SA_SIGINFO`.
@@ -143,7 +144,8 @@ unsafe fn hand_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
     }
     if matches!(action.sa_sigaction, libc::SIG_DFL | libc::SIG_IGN) {
         let default = default_action();
-        // SAFETY: an action without a handler. The thread goes back to its instruction, which faults again; what was sent is sent again.
+        // SAFETY: an action without a handler. The thread goes back to its instruction, which
+        // faults again; a signal that was sent is sent again.
         unsafe {
             __sigaction(libc::SIGSEGV, &raw const default, null_mut());
             if sent {
@@ -171,13 +173,13 @@ unsafe fn hand_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
     }
 }
 
-/// The kernel's part of a set of signals.
+/// Returns the kernel's part of a set of signals.
 fn low(set: &libc::sigset_t) -> u64 {
     // SAFETY: the C library's set is longer than the kernel's, which it starts with.
     unsafe { (&raw const *set).cast::<[u8; SET]>().cast::<u64>().read() }
 }
 
-/// A copy of a set without SIGSEGV.
+/// Returns a copy of a set without SIGSEGV.
 fn without(set: &libc::sigset_t) -> libc::sigset_t {
     let mut set = *set;
     // SAFETY: a set that is initialised.
@@ -185,7 +187,7 @@ fn without(set: &libc::sigset_t) -> libc::sigset_t {
     set
 }
 
-/// `sigaction`, for the program.
+/// Does `sigaction` for the program.
 ///
 /// # Safety
 /// `wanted` is null or points to an action, whose handler fits its flags; `before` is null or
@@ -290,7 +292,7 @@ masks! {
     pthread_sigmask "pthread_sigmask\0" libc::ENOSYS;
 }
 
-/// A program may be started with SIGSEGV blocked.
+/// Unblocks SIGSEGV: a program may be started with it blocked.
 extern "C" fn start() {
     if is_wanted() {
         keeping_errno(|| {
@@ -309,7 +311,8 @@ extern "C" fn start() {
     }
 }
 
-// SAFETY: the loader calls what stands there once, before the program starts; the function has no requirements.
+// SAFETY: the loader calls the function that stands there once, before the program starts; the
+// function has no requirements.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = start;

@@ -55,7 +55,8 @@ fn plain(frame: &mut Frame<'_>, mapping: &Watched, instruction: &Instruction, co
     true
 }
 
-/// A string, in pieces as long as the processor's fast form makes them: up to a multiple of 64 bytes.
+/// Stores a string, in pieces as long as the processor's fast form makes them: up to a multiple of
+/// 64 bytes.
 fn string(
     frame: &mut Frame<'_>,
     mapping: &Watched,
@@ -104,7 +105,7 @@ fn string(
     true
 }
 
-/// Reads this process's memory as another one would: what is not there is no fault.
+/// Reads this process's memory as another one would: an address that is not mapped is no fault.
 fn read(address: u64, into: &mut [u8]) -> bool {
     let local = libc::iovec {
         iov_base: into.as_mut_ptr().cast(),

@@ -26,7 +26,7 @@ impl Server {
         })
     }
 
-    /// A process connects; gives its end of the connection.
+    /// Connects a process; returns its end of the connection.
     pub(crate) fn connect(&mut self, process: Pid) -> Result<OwnedFd> {
         let (socket, other) = sys::packet_pair()?;
         self.clients.push(Client {
@@ -58,7 +58,7 @@ impl Server {
         self.programs.flush();
     }
 
-    /// Clients, contexts' files and queues that there are.
+    /// Returns the number of clients, contexts' files and queues that there are.
     pub(crate) fn holds(&self) -> usize {
         self.clients.len() + self.programs.holds()
     }

@@ -14,7 +14,7 @@ fn ready(masked_atomics: bool) -> Bench {
 }
 
 impl Bench {
-    /// The general command; gives its answer.
+    /// Gives the general command; returns its answer.
     fn general(&mut self, command: &[u8; 16], length: usize) -> Result<Vec<u8>, Errno> {
         let given = [Given::In(0x1000, command), Given::Out(0x1001, length)];
         let outputs = self.ioctl(object::MLX5_DEVX, method::DEVX_OTHER, &given)?;
@@ -46,7 +46,7 @@ impl Bench {
             .map(drop)
     }
 
-    /// A queue pair in reset.
+    /// Makes a queue pair in reset.
     fn queue_pair(&mut self, kind: QpKind) -> u32 {
         let (engine, context) = (&mut self.device.engine, self.context);
         let pd = engine.alloc_pd(context).expect("a domain");
@@ -85,7 +85,7 @@ impl Bench {
             .handle
     }
 
-    /// A command for a queue pair, with these bytes of its context set.
+    /// Gives a command for a queue pair, with these bytes of its context set.
     fn command(&mut self, method: u16, handle: u32, command: &[u8]) -> Result<Vec<u8>, Errno> {
         let given = [
             Given::Object(0x1000, handle.into()),

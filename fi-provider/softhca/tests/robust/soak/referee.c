@@ -1,10 +1,10 @@
 /*
- * The soak: eight processes in an all-to-all of writes, reads and atomics against a model, some of which are killed.
- *   soak SEED SECONDS
- * It must be the program that `softhca run` starts: its parent is the device's process. It plays rounds of a few seconds. In each,
- * workers do random operations (worker.c), some are killed and one is stopped for a while at random moments; in every second
- * round the device's process is stopped for a second, too. Then the memory of all, killed ones included, is compared with what
- * was acknowledged and what was issued.
+ * The soak: eight processes in an all-to-all of writes, reads and atomics against a model, some of
+ *   which are killed. soak SEED SECONDS It must be the program that `softhca run` starts: its
+ *   parent is the device's process. It plays rounds of a few seconds. In each, workers do random
+ *   operations (worker.c), some are killed and one is stopped for a while at random moments; in
+ *   every second round the device's process is stopped for a second, too. Then the memory of all,
+ *   killed ones included, is compared with the acknowledged and the issued operations.
  */
 #define _GNU_SOURCE
 #include "soak.h"
@@ -38,7 +38,7 @@ static void pause_for(double time)
 	nanosleep(&rest, NULL);
 }
 
-/* Open files of the device's process. */
+/* Returns the number of open files of the device's process. */
 static int files_of_the_device(void)
 {
 	char path[64];
@@ -52,7 +52,7 @@ static int files_of_the_device(void)
 	return count;
 }
 
-/* Resident memory of the device's process, in KiB. */
+/* Returns the resident memory of the device's process, in KiB. */
 static long memory_of_the_device(void)
 {
 	char path[64], line[256];
@@ -94,7 +94,7 @@ static uint64_t acknowledged_by_all_to(unsigned to)
 	return sum;
 }
 
-/* A worker stops for a while: what others do to it goes on. */
+/* Stops a worker for a while: operations of others on it go on. */
 static void stop_one(uint64_t *random)
 {
 	unsigned who = draw(random) % WORKERS;
@@ -206,7 +206,7 @@ static void judge(unsigned to)
 	judge_counter("swaps", to, window->swapped, swaps, swaps_most);
 }
 
-/* Open files of the device's process when nobody uses the device. */
+/* Returns the number of open files of the device's process when nobody uses the device. */
 static int files_at_rest(void)
 {
 	/* It answers this child when it has begun to serve. */
@@ -225,7 +225,7 @@ static int files_at_rest(void)
 	return files;
 }
 
-/* The device's process has let go of all that the workers had. */
+/* Checks that the device's process has let go of all files that the workers had. */
 static void judge_the_device(int files)
 {
 	for (double end = seconds() + 5; files_of_the_device() != files; pause_for(0.01))

@@ -28,7 +28,7 @@ struct window {
 	_Atomic uint64_t slots[WORKERS][SLOTS][WORDS];
 };
 
-/* How a worker is reached. */
+/* Addresses by which a worker is reached. */
 struct address {
 	uint64_t base;
 	uint32_t rkey, dctn, qpn[WORKERS];
@@ -51,7 +51,7 @@ struct board {
 	struct address address[WORKERS];
 	_Atomic int published[WORKERS], connected[WORKERS], drained[WORKERS], doomed[WORKERS];
 	_Atomic int finish;
-	struct account account[WORKERS][WORKERS]; /* by whom, to whom */
+	struct account account[WORKERS][WORKERS]; /* by worker, to worker */
 	_Atomic uint8_t fetched[WORKERS][MOST_ADDS]; /* the values that fetch-and-add gave: each once */
 };
 
@@ -81,7 +81,7 @@ static inline uint64_t draw(uint64_t *state)
 	return mix((*state)++);
 }
 
-/* Words of write n of `by` to `to`. */
+/* Returns the number of words of write n of `by` to `to`. */
 static inline unsigned words_of(unsigned by, unsigned to, uint64_t n)
 {
 	static const unsigned most[] = { 1, 8, 64, 300, WORDS };
@@ -89,13 +89,13 @@ static inline unsigned words_of(unsigned by, unsigned to, uint64_t n)
 	return 1 + (x >> 8) % most[x % 5];
 }
 
-/* Word `at` of that write. */
+/* Returns word `at` of that write. */
 static inline uint64_t word_of(unsigned by, unsigned to, uint64_t n, unsigned at)
 {
 	return n << 32 | (uint32_t)mix(n << 24 | (uint64_t)at << 8 | by << 4 | to);
 }
 
-/* The latest write up to `last` that has word `at` of a slot; 0 when there is none. */
+/* Returns the latest write up to `last` that has word `at` of a slot; 0 when there is none. */
 static inline uint64_t latest(unsigned by, unsigned to, unsigned slot, unsigned at, uint64_t last)
 {
 	uint64_t back = (last - slot) % SLOTS;

@@ -18,7 +18,7 @@ enum kind { IDLE, PUT, GET, ADD, SWAP, DYNAMIC_ADD };
 struct operation {
 	enum kind kind;
 	unsigned peer, slot, words;
-	uint64_t number; /* of a write; what a swap expects; the last write before a read */
+	uint64_t number; /* of a write; the value that a swap expects; the last write before a read */
 	double since;
 	uint64_t *data; /* SLOT bytes of its own */
 };
@@ -33,7 +33,7 @@ static struct ibv_mr *window_mr, *data_mr;
 static struct ibv_qp *qps[WORKERS], *initiator, *target;
 static struct ibv_ah *path;
 static struct operation operations[WORKERS][DEPTH], dynamic;
-static uint64_t swapped[WORKERS]; /* what the counters held when they were last seen */
+static uint64_t swapped[WORKERS]; /* values of the counters when they were last seen */
 static int down[WORKERS], under_way;
 static char *data;
 static int (*kick)(void);
@@ -129,7 +129,7 @@ static void open_all(void)
 	publish(port.lid);
 }
 
-/* Waits until all have set their flag who are not killed. */
+/* Waits until all workers that are not killed have set their flag. */
 static void meet(_Atomic int *flags)
 {
 	double end = seconds() + PATIENCE;
@@ -181,7 +181,7 @@ static uint64_t far(unsigned peer, size_t offset)
 	return board->address[peer].base + offset;
 }
 
-/* A write in one or two pieces, and behind it its number into the mailbox. */
+/* Posts a write in one or two pieces, and behind it its number into the mailbox. */
 static void put(struct operation *operation)
 {
 	unsigned peer = operation->peer;
@@ -379,7 +379,10 @@ static void check_times(void)
 
 /* Besides. */
 
-/* The own window as it is now: what a mailbox tells of is there, and no word is torn. */
+/*
+ * Checks the own window as it is now: the write that a mailbox tells of is there, and no word is
+ * torn.
+ */
 static void look(void)
 {
 	unsigned by = draw(&state) % WORKERS;
@@ -391,7 +394,7 @@ static void look(void)
 	}
 }
 
-/* Objects come and go meanwhile. */
+/* Makes and destroys objects meanwhile. */
 static void churn(void)
 {
 	struct ibv_pd *more = ibv_alloc_pd(context);

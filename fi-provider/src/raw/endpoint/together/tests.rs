@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long anything may take.
+/// Longest time that anything may take.
 const LIMIT: Duration = Duration::from_secs(30);
-/// How long the peer is at a piece.
+/// Time that the peer is at a piece.
 const HELD: Duration = Duration::from_millis(50);
 const KEY: u64 = 1;
 const READABLE: u64 = 2;
@@ -79,7 +79,7 @@ impl Side {
     }
 }
 
-/// Bytes that differ from one place to another, and from one seed to another.
+/// Returns bytes that differ from one place to another, and from one seed to another.
 fn pattern(len: usize, seed: usize) -> Vec<u8> {
     (0..len)
         .map(|at| (at.wrapping_mul(31) ^ (at >> 12) ^ seed) as u8)
@@ -126,7 +126,7 @@ fn beside(
     });
 }
 
-/// Pieces that the peer has copied.
+/// Returns the number of pieces that the peer has copied.
 fn theirs(link: &Link) -> u32 {
     match &link.path {
         Path::Near(path) => path.sharing.theirs.get(),

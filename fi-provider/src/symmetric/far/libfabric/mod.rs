@@ -45,8 +45,8 @@ impl Libfabric {
         unsafe { self.way.as_ref().lane() }
     }
 
-    /// Where `bytes` bytes, at least one, at the own address `addr` are on `peer`, if they are to be
-    /// had by libfabric: by few instructions.
+    /// Returns the place of `bytes` bytes, at least one, at the own address `addr` on `peer`, if
+    /// they are to be had by libfabric: by few instructions.
     #[inline(always)]
     fn find(
         &self,
@@ -62,8 +62,8 @@ impl Libfabric {
         Self::place(endpoint, endpoint.offset(addr), bytes, record)
     }
 
-    /// Where the bytes are on the peer of this record, if they are in one part of its window: at
-    /// `offset` from the window's base, and at least one.
+    /// Returns the place of the bytes on the peer of this record, if they are in one part of its
+    /// window: at `offset` from the window's base, and at least one.
     #[inline(always)]
     fn place(endpoint: &Endpoint, offset: usize, bytes: usize, record: &Peer) -> Option<Place> {
         let (split, [lower, upper]) = (endpoint.split, endpoint.ends);
@@ -83,7 +83,8 @@ impl Libfabric {
         })
     }
 
-    /// The name of the part of the peer's window that has the own address `addr`, if it has one.
+    /// Returns the name of the part of the peer's window that has the own address `addr`, if it has
+    /// one.
     #[inline(always)]
     fn name_of(endpoint: &Endpoint, addr: usize, peer: PeerIndex) -> Name {
         let is_upper = endpoint.offset(addr) >= endpoint.split;
@@ -91,8 +92,8 @@ impl Libfabric {
         record.map_or(0, name)
     }
 
-    /// Whether an object of `BYTES` bytes at `offset` is in the upper part of the window, or else in
-    /// the lower, and in a place that is a multiple of them.
+    /// Returns whether an object of `BYTES` bytes at `offset` is in the upper part of the window,
+    /// or else in the lower, and in a place that is a multiple of them.
     #[inline(always)]
     fn is_in<const BYTES: usize, const UPPER: bool>(endpoint: &Endpoint, offset: usize) -> bool {
         // The parts have whole pages: an object that begins in one is in it.
@@ -104,7 +105,7 @@ impl Libfabric {
         is_in && offset.is_multiple_of(BYTES)
     }
 
-    /// The place at `offset` on the peer of this record.
+    /// Returns the place at `offset` on the peer of this record.
     #[inline(always)]
     fn place_in<const UPPER: bool>(endpoint: &Endpoint, offset: usize, record: &Peer) -> Place {
         let part = usize::from(UPPER);
@@ -120,7 +121,7 @@ impl Libfabric {
         }
     }
 
-    /// The same, whatever is asked for, and why not otherwise.
+    /// Does as [`Libfabric::find`], for any bytes; returns the reason where they are not reached.
     #[cold]
     fn reach(
         &self,
@@ -153,7 +154,8 @@ impl Libfabric {
         })
     }
 
-    /// As [`Libfabric::reach`], for a transfer; `None` where there is nothing to transfer.
+    /// Does as [`Libfabric::reach`], for a transfer; returns `None` where there is nothing to
+    /// transfer.
     #[inline(always)]
     fn reach_any(
         &self,
@@ -172,7 +174,7 @@ impl Libfabric {
         }
     }
 
-    /// [`Endpoint::try_write`].
+    /// Does [`Endpoint::try_write`].
     ///
     /// # Safety
     /// As [`Endpoint::try_write`].
@@ -203,7 +205,7 @@ impl Libfabric {
         }
     }
 
-    /// [`Endpoint::swap_element`].
+    /// Does [`Endpoint::swap_element`].
     ///
     /// # Safety
     /// The endpoint's lane is one thread's, and its port sends elements as messages.
@@ -224,7 +226,7 @@ impl Libfabric {
         unsafe { (self.lane()).swap_again(name(record), address, word, BYTES) }
     }
 
-    /// [`Endpoint::write_kept_word`].
+    /// Does [`Endpoint::write_kept_word`].
     ///
     /// # Safety
     /// As [`Endpoint::write_kept_word`].
@@ -245,7 +247,7 @@ impl Libfabric {
         unsafe { self.lane().try_write_word(|| upper(inside, record), source) }
     }
 
-    /// [`Endpoint::try_write_element`].
+    /// Does [`Endpoint::try_write_element`].
     #[inline(always)]
     pub(crate) fn try_write_element<const BYTES: usize, const UPPER: bool>(
         &self,
@@ -264,7 +266,7 @@ impl Libfabric {
         unsafe { lane.try_write_element(place, word, BYTES, if UPPER { name(record) } else { 0 }) }
     }
 
-    /// [`Endpoint::write_far`].
+    /// Does [`Endpoint::write_far`].
     ///
     /// # Errors
     /// As [`Endpoint::write_far`].
@@ -297,7 +299,7 @@ impl Libfabric {
         Ok(())
     }
 
-    /// [`Endpoint::read_far`].
+    /// Does [`Endpoint::read_far`].
     ///
     /// # Errors
     /// As [`Endpoint::read_far`].
@@ -327,7 +329,7 @@ impl Libfabric {
         Ok(())
     }
 
-    /// [`Endpoint::write_blocks_far`]: a write for each block.
+    /// Does [`Endpoint::write_blocks_far`]: a write for each block.
     ///
     /// # Errors
     /// As [`Endpoint::write_blocks_far`].
@@ -356,7 +358,7 @@ impl Libfabric {
         Ok(())
     }
 
-    /// [`Endpoint::read_blocks_far`]: a read for each block, all under way at a time.
+    /// Does [`Endpoint::read_blocks_far`]: a read for each block, all under way at a time.
     ///
     /// # Errors
     /// As [`Endpoint::read_blocks_far`].
@@ -385,7 +387,7 @@ impl Libfabric {
         self.quiet_all(endpoint)
     }
 
-    /// The place of an object of an atomic operation.
+    /// Returns the place of an object of an atomic operation.
     fn object(
         &self,
         endpoint: &Endpoint,
@@ -403,7 +405,7 @@ impl Libfabric {
         Ok(place)
     }
 
-    /// [`Endpoint::update_far`].
+    /// Does [`Endpoint::update_far`].
     ///
     /// # Errors
     /// As [`Endpoint::update_far`].
@@ -426,7 +428,7 @@ impl Libfabric {
         Ok(port.update(lane, place, bytes, what)?)
     }
 
-    /// [`Endpoint::fetch_far`].
+    /// Does [`Endpoint::fetch_far`].
     ///
     /// # Errors
     /// As [`Endpoint::update_far`].
@@ -444,7 +446,7 @@ impl Libfabric {
         Ok(gate.port().fetch(self.lane(), place, bytes, what)?)
     }
 
-    /// [`Endpoint::start_fetch_far`].
+    /// Does [`Endpoint::start_fetch_far`].
     ///
     /// # Errors
     /// As [`Endpoint::update_far`].
@@ -470,7 +472,7 @@ impl Libfabric {
         Ok(())
     }
 
-    /// [`Endpoint::fence`].
+    /// Does [`Endpoint::fence`].
     ///
     /// # Errors
     /// The first failure on the lane.
@@ -480,7 +482,7 @@ impl Libfabric {
         Ok(self.gate().port().fence(self.lane())?)
     }
 
-    /// [`Endpoint::quiet`] where one look is enough; gives the word back otherwise.
+    /// Does [`Endpoint::quiet`] where one look is enough; gives the word back otherwise.
     #[inline(always)]
     pub(crate) fn quiet_one<W: Copy>(&self, endpoint: &Endpoint, word: W) -> Result<(), W> {
         // SAFETY: the gate has the port open, and one lane.
@@ -490,7 +492,7 @@ impl Libfabric {
         Ok(())
     }
 
-    /// [`Endpoint::quiet`].
+    /// Does [`Endpoint::quiet`].
     ///
     /// # Errors
     /// The first failure on the lane.
@@ -502,7 +504,7 @@ impl Libfabric {
         Ok(())
     }
 
-    /// [`Endpoint::try_quiet`] where operations may be outstanding.
+    /// Does [`Endpoint::try_quiet`] where operations may be outstanding.
     ///
     /// # Errors
     /// The first failure on the lane.
@@ -548,18 +550,18 @@ impl Libfabric {
         }
     }
 
-    /// [`Endpoint::progress`].
+    /// Does [`Endpoint::progress`].
     #[inline(never)]
     pub(crate) fn progress(&self) -> bool {
         self.gate().port().progress()
     }
 
-    /// [`Endpoint::sleep`].
+    /// Does [`Endpoint::sleep`].
     pub(crate) fn sleep(&self, time: Duration) -> bool {
         self.gate().port().sleep(time)
     }
 
-    /// [`Endpoint::culprit`].
+    /// Does [`Endpoint::culprit`].
     #[inline(never)]
     pub(crate) fn culprit(&self, endpoint: &Endpoint) -> Option<(PeerIndex, Failure)> {
         let (number, failure) = self.gate().port().culprit(self.lane())?;
@@ -579,14 +581,14 @@ impl Libfabric {
     }
 }
 
-/// The name of the upper part of a peer's window: the place of its record, which stays as long as the
-/// endpoint.
+/// Returns the name of the upper part of a peer's window: the place of its record, which stays as
+/// long as the endpoint.
 #[inline(always)]
 fn name(record: &Peer) -> Name {
     (&raw const *record).addr()
 }
 
-/// The place of what lies so far behind the begin of the upper part of a peer's window.
+/// Returns the place of the byte so far behind the begin of the upper part of a peer's window.
 #[inline(always)]
 fn upper(inside: usize, record: &Peer) -> Place {
     Place {

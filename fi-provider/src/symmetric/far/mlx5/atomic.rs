@@ -11,8 +11,8 @@ use crate::symmetric::endpoint::Endpoint;
 use fi_mlx5::lane::{Atomic, Failure, Held, To};
 
 impl Mlx5 {
-    /// The entry of an atomic operation on the object of `bytes` bytes (4 or 8) at the own address
-    /// `target`, where the device has one and can do it there.
+    /// Returns the entry of an atomic operation on the object of `bytes` bytes (4 or 8) at the own
+    /// address `target`, where the device has one and can do it there.
     #[inline(always)]
     fn atomic_entry(&self, what: Amo, target: usize, bytes: usize) -> Option<Atomic> {
         if !is_aligned(target, bytes) {
@@ -21,7 +21,7 @@ impl Mlx5 {
         entry(what, bytes, || self.gate().has_masked_atomics(bytes))
     }
 
-    /// [`Endpoint::update_far`].
+    /// Does [`Endpoint::update_far`].
     ///
     /// # Errors
     /// As [`Endpoint::update_far`].
@@ -42,7 +42,7 @@ impl Mlx5 {
         self.update_any(endpoint, what, target, bytes, peer)
     }
 
-    /// [`Endpoint::fetch_far`].
+    /// Does [`Endpoint::fetch_far`].
     ///
     /// # Errors
     /// As [`Endpoint::fetch_far`].
@@ -63,7 +63,7 @@ impl Mlx5 {
         self.fetch_any(endpoint, what, target, bytes, peer)
     }
 
-    /// [`Endpoint::start_fetch_far`].
+    /// Does [`Endpoint::start_fetch_far`].
     ///
     /// # Errors
     /// As [`Endpoint::start_fetch_far`].
@@ -92,7 +92,7 @@ impl Mlx5 {
         unsafe { self.start_fetch_any(endpoint, what, target, bytes, peer, dest) }
     }
 
-    /// [`Mlx5::update`], whatever that takes.
+    /// Does [`Mlx5::update`], by any path.
     ///
     /// # Errors
     /// As [`Endpoint::update_far`].
@@ -119,7 +119,7 @@ impl Mlx5 {
         Ok(())
     }
 
-    /// [`Mlx5::fetch`], whatever that takes.
+    /// Does [`Mlx5::fetch`], by any path.
     ///
     /// # Errors
     /// As [`Endpoint::fetch_far`].
@@ -140,7 +140,7 @@ impl Mlx5 {
         }
     }
 
-    /// [`Mlx5::start_fetch`], whatever that takes.
+    /// Does [`Mlx5::start_fetch`], by any path.
     ///
     /// # Errors
     /// As [`Endpoint::start_fetch_far`].

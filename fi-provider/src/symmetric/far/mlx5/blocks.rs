@@ -25,14 +25,14 @@ const LIST: usize = 32;
 /// look for them.
 const WORTH_A_SEGMENT: usize = 512;
 
-/// The numbers from 0 to `count`, so many at a time.
+/// Returns the numbers from 0 to `count`, so many at a time.
 fn turns(count: usize, at_a_time: usize) -> impl Iterator<Item = Range<usize>> {
     let firsts = (0..count).step_by(at_a_time);
     firsts.map(move |first| first..count.min(first + at_a_time))
 }
 
 impl Mlx5 {
-    /// [`Endpoint::write_blocks_far`].
+    /// Does [`Endpoint::write_blocks_far`].
     ///
     /// # Errors
     /// As [`Endpoint::write_blocks_far`].
@@ -144,7 +144,7 @@ impl Mlx5 {
         Ok(())
     }
 
-    /// [`Endpoint::read_blocks_far`].
+    /// Does [`Endpoint::read_blocks_far`].
     ///
     /// # Errors
     /// As [`Endpoint::read_blocks_far`].
@@ -222,8 +222,8 @@ impl Mlx5 {
         Ok(())
     }
 
-    /// The key of the blocks of a source that the device is to gather where they lie: long ones of a
-    /// message that the bounce memory does not hold, in symmetric memory.
+    /// Returns the key of the blocks of a source that the device is to gather where they lie: long
+    /// ones of a message that the bounce memory does not hold, in symmetric memory.
     fn to_be_gathered(&self, source: *const u8, blocks: &Blocks) -> Option<u32> {
         let gate = self.gate();
         let is_long = blocks.len.saturating_mul(blocks.count) > gate.bounce_len();
@@ -279,7 +279,7 @@ impl Mlx5 {
     }
 }
 
-/// The memory of these blocks, of which that of number 0 is at `address`.
+/// Returns the memory of these blocks, of which that of number 0 is at `address`.
 fn locals(
     address: usize,
     stride: usize,

@@ -37,14 +37,14 @@ impl Mlx5 {
         Self { gate: gate.into() }
     }
 
-    /// The gate.
+    /// Returns the gate.
     #[inline(always)]
     fn gate(&self) -> &Gate {
         // SAFETY: the gate outlives every use of `self`, as `new` requires.
         unsafe { self.gate.as_ref() }
     }
 
-    /// The lane.
+    /// Returns the lane.
     #[inline(always)]
     fn lane(&self) -> &Lane {
         self.gate().lane()

@@ -13,7 +13,7 @@ use crate::symmetric::endpoint::Endpoint;
 use fi_mlx5::lane::{Atomic, Local};
 use fi_mlx5::short::There;
 
-/// Which way a transfer goes.
+/// Direction of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Direction {
     /// To the peer.
@@ -23,7 +23,7 @@ pub(super) enum Direction {
 }
 
 impl Mlx5 {
-    /// Own memory that is registered as long as the window.
+    /// Returns own memory that is registered as long as the window.
     #[inline(always)]
     fn own(&self, endpoint: &Endpoint, addr: usize, bytes: usize) -> Option<Local> {
         let is_lower = endpoint.part(endpoint.offset(addr), bytes)?;
@@ -34,14 +34,14 @@ impl Mlx5 {
         })
     }
 
-    /// Whether `bytes` are some, and no more than a message.
+    /// Returns whether `bytes` are some, and no more than a message.
     #[inline(always)]
     fn is_message(&self, bytes: usize) -> bool {
         bytes.wrapping_sub(1) < self.gate().max_message()
     }
 
-    /// Both sides of a transfer between the own window and that of a peer whose memory is not
-    /// mapped here.
+    /// Returns both sides of a transfer between the own window and that of a peer whose memory is
+    /// not mapped here.
     #[inline(always)]
     fn sides<'a>(
         &self,
@@ -176,7 +176,7 @@ impl Mlx5 {
     }
 
     /// Does an atomic operation on the object of `bytes` bytes (4 or 8) at the own address `target`
-    /// on `peer` and waits for what was there before; none where it does not.
+    /// on `peer` and waits for the previous value; none where it does not.
     ///
     /// # Errors
     /// Those of the device.

@@ -6,11 +6,11 @@ use crate::symmetric::endpoint::Endpoint;
 use fi_shm::order;
 
 impl Mlx5 {
-    /// [`Endpoint::fence`] where operations are outstanding on the lane.
+    /// Does [`Endpoint::fence`] where operations are outstanding on the lane.
     ///
-    /// The processor's stores come before what the device does next, because a doorbell is rung
-    /// behind them; the other way round, atomics that the device does on memory of this node have
-    /// to be done.
+    /// The processor's stores come before the next operations of the device, because a doorbell is
+    /// rung behind them; the other way round, atomics that the device does on memory of this node
+    /// have to be done.
     ///
     /// # Errors
     /// Those of the device.
@@ -30,8 +30,8 @@ impl Mlx5 {
         Ok(())
     }
 
-    /// [`Endpoint::quiet`], where one operation is outstanding and the device has done it; false
-    /// otherwise.
+    /// Does [`Endpoint::quiet`], where one operation is outstanding and the device has done it;
+    /// returns false otherwise.
     #[inline(always)]
     pub(crate) fn quiet_one(&self, endpoint: &Endpoint) -> bool {
         if !self.lane().quiet_one() {
@@ -43,7 +43,7 @@ impl Mlx5 {
         true
     }
 
-    /// [`Endpoint::quiet`], whatever is outstanding.
+    /// Does [`Endpoint::quiet`], with any operations outstanding.
     ///
     /// # Errors
     /// Those of the device.
@@ -57,7 +57,7 @@ impl Mlx5 {
         Ok(())
     }
 
-    /// [`Endpoint::try_quiet`] where operations may be outstanding.
+    /// Does [`Endpoint::try_quiet`] where operations may be outstanding.
     ///
     /// # Errors
     /// Those of the device.
@@ -70,7 +70,7 @@ impl Mlx5 {
         Ok(is_quiet)
     }
 
-    /// [`Endpoint::progress`].
+    /// Does [`Endpoint::progress`].
     pub(crate) fn progress(&self) -> Result<(), Error> {
         Ok(self.lane().progress()?)
     }

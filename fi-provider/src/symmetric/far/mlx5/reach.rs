@@ -8,7 +8,8 @@ use crate::symmetric::far::refused;
 use fi_mlx5::lane::{Failure, To};
 
 impl Mlx5 {
-    /// Where `bytes` bytes at the own address `addr` are on `peer`; why not otherwise.
+    /// Returns the place of `bytes` bytes at the own address `addr` on `peer`; the reason where
+    /// there is none.
     pub(super) fn reach<'a>(
         &self,
         endpoint: &'a Endpoint,
@@ -32,8 +33,8 @@ impl Mlx5 {
         Ok(to(endpoint, addr, record, peer))
     }
 
-    /// As [`Mlx5::reach`], for a transfer, which is a matter of the device only where the peer's
-    /// memory is not mapped here; `None` where there is nothing to transfer.
+    /// Does as [`Mlx5::reach`], for a transfer, which is a matter of the device only where the
+    /// peer's memory is not mapped here; returns `None` where there is nothing to transfer.
     pub(super) fn reach_far<'a>(
         &self,
         endpoint: &'a Endpoint,
@@ -69,7 +70,7 @@ impl Mlx5 {
         Ok(self.gate().mail(to, write)?)
     }
 
-    /// [`Endpoint::culprit`].
+    /// Does [`Endpoint::culprit`].
     pub(crate) fn culprit(
         &self,
         endpoint: &Endpoint,
@@ -89,7 +90,7 @@ impl Mlx5 {
     }
 }
 
-/// The record of a peer whose memory is not mapped here.
+/// Returns the record of a peer whose memory is not mapped here.
 #[inline(always)]
 pub(super) fn far_peer(endpoint: &Endpoint, peer: PeerIndex) -> Option<&Peer> {
     endpoint
@@ -97,7 +98,8 @@ pub(super) fn far_peer(endpoint: &Endpoint, peer: PeerIndex) -> Option<&Peer> {
         .filter(|record| record.window_len == 0)
 }
 
-/// Where the own address `addr`, which is in the window, is on the peer with this record.
+/// Returns the place of the own address `addr`, which is in the window, on the peer with this
+/// record.
 fn to<'a>(endpoint: &Endpoint, addr: usize, record: &'a Peer, peer: PeerIndex) -> To<'a> {
     let offset = endpoint.offset(addr);
     let (address, key) = record.remote.place(offset, endpoint.split);

@@ -18,7 +18,7 @@ use fi_mlx5::lane::{Local, Posted, To};
 use fi_mlx5::route::Route;
 
 impl Mlx5 {
-    /// [`Endpoint::write_far`].
+    /// Does [`Endpoint::write_far`].
     ///
     /// # Errors
     /// As [`Endpoint::write_far`].
@@ -46,7 +46,7 @@ impl Mlx5 {
         unsafe { self.write_any(endpoint, dest, source, bytes, peer, kept) }
     }
 
-    /// [`Mlx5::write`], whatever that takes.
+    /// Does [`Mlx5::write`], by any path.
     ///
     /// # Errors
     /// As [`Endpoint::write_far`].
@@ -141,7 +141,7 @@ impl Mlx5 {
         Ok(())
     }
 
-    /// [`Endpoint::read_far`].
+    /// Does [`Endpoint::read_far`].
     ///
     /// # Errors
     /// As [`Endpoint::read_far`].
@@ -176,7 +176,7 @@ impl Mlx5 {
         unsafe { self.read_any(endpoint, dest, source, bytes, peer, wait) }
     }
 
-    /// [`Mlx5::read`], whatever that takes.
+    /// Does [`Mlx5::read`], by any path.
     ///
     /// # Errors
     /// As [`Endpoint::read_far`].
@@ -265,8 +265,8 @@ impl Mlx5 {
         Ok(())
     }
 
-    /// The key under which `bytes` bytes of own memory at `addr` are registered, and the loan of
-    /// those that are not for good; `None` where they have to go by the bounce memory.
+    /// Returns the key under which `bytes` bytes of own memory at `addr` are registered, and the
+    /// loan of those that are not for good; `None` where they have to go by the bounce memory.
     ///
     /// # Safety
     /// The bytes are mapped, and stay so until the loan is given back.
@@ -287,14 +287,14 @@ impl Mlx5 {
     }
 }
 
-/// The offsets and lengths of pieces of at most `most` bytes.
+/// Returns the offsets and lengths of pieces of at most `most` bytes.
 fn pieces(bytes: usize, most: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..bytes)
         .step_by(most)
         .map(move |at| (at, most.min(bytes - at)))
 }
 
-/// The remote memory `bytes` bytes further on.
+/// Returns the remote memory `bytes` bytes further on.
 pub(super) fn further(to: To<'_>, bytes: usize) -> To<'_> {
     To {
         address: to.address.wrapping_add(bytes as u64),

@@ -1,4 +1,4 @@
-//! How an agent finds oshrun, and makes sure that it is the one.
+//! The way in which an agent finds oshrun, and makes sure that it is the one.
 
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -8,13 +8,13 @@ use super::super::hosts::{Call, Frame, Link, Role, Secret, VERSION, random, same
 use super::super::sys::{self, Signals};
 use super::super::{Failure, report};
 
-/// How long the secret may take.
+/// Time that the secret may take.
 const SECRET: Duration = Duration::from_secs(30);
 
-/// How long each address may take, when all are tried one after the other, and then again.
+/// Times that each address may take, when all are tried one after the other, and then again.
 const TRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 
-/// How long a greeting may take.
+/// Time that a greeting may take.
 const GREETING: Duration = Duration::from_secs(3);
 
 fn failed(message: impl Into<String>) -> Failure {
@@ -93,14 +93,14 @@ pub(super) fn connect(call: &Call, secret: &Secret, signals: &Signals) -> Result
     )))
 }
 
-/// All that the names and addresses stand for.
+/// Returns all addresses that the names and addresses stand for.
 fn resolve(call: &Call) -> Vec<SocketAddr> {
     let names = call.addresses.iter();
     let found = names.filter_map(|name| (name.as_str(), call.port).to_socket_addrs().ok());
     found.flatten().collect()
 }
 
-/// Whether `other` is in the network of `own`.
+/// Returns whether `other` is in the network of `own`.
 fn shares(own: IpAddr, mask: IpAddr, other: IpAddr) -> bool {
     match (own, mask, other) {
         (IpAddr::V4(own), IpAddr::V4(mask), IpAddr::V4(other)) => {

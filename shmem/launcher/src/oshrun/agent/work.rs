@@ -24,13 +24,13 @@ const WINDOW: usize = 256 * 1024;
 /// Bytes of an output in one frame, unless a line is longer.
 const PIECE: usize = 64 * 1024;
 
-/// How often to look whether all is gone while PEs end.
+/// Time between two looks whether all is gone, while PEs end.
 const STEP: Duration = Duration::from_millis(10);
 
-/// How long oshrun may take to hang up in the end.
+/// Time that oshrun may take to hang up in the end.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// How far the agent is.
+/// The stage of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// PEs run, or are to.
@@ -69,7 +69,7 @@ pub(super) struct Agent<'a> {
     input: Option<Sink>,
     input_ends: bool,
     stage: Stage,
-    /// When something was last passed on.
+    /// Time at which something was last passed on.
     progress: Instant,
     /// Whether nobody is there to be told.
     lost: bool,
@@ -184,7 +184,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Without oshrun nobody wants the PEs.
+    /// Ends the PEs without oshrun: nobody wants them then.
     fn check_link(&mut self) {
         let silent = self.link.keep_alive();
         if !self.lost && (silent || self.link.is_closed()) {
@@ -265,7 +265,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Whether all that was read is passed on.
+    /// Returns whether all bytes that were read are passed on.
     fn is_relayed(&mut self) -> bool {
         self.relay();
         self.credit.iter().all(|&credit| credit > 0)

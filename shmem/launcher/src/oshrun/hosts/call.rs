@@ -1,4 +1,4 @@
-//! How an agent is called: oshrun's own executable, in a mode that no user asks for.
+//! The call of an agent: oshrun's own executable, in a mode that no user asks for.
 //!
 //! `oshrun --agent HOST PORT ADDRESS,ADDRESS...`, with the secret as the first line of its standard input. HOST is the
 //! name that oshrun knows the host by, or `-`: then it is in SLURMD_NODENAME.
@@ -66,7 +66,7 @@ impl Call {
     }
 }
 
-/// How agents are started.
+/// The way in which agents are started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) enum Way {
     /// By a command for each host, which has these words before the host's name.
@@ -76,7 +76,7 @@ pub(in super::super) enum Way {
 }
 
 impl Way {
-    /// The way for hosts from this source; `given` is the user's command.
+    /// Returns the way for hosts from this source; `given` is the user's command.
     ///
     /// # Errors
     /// When the user's command has no words.
@@ -116,7 +116,7 @@ pub(in super::super) struct Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// Which hosts each command is for, by their numbers.
+    /// Returns the hosts that each command is for, by their numbers.
     pub(in super::super) fn groups(&self, hosts: &[Host]) -> Vec<Vec<usize>> {
         let all = 0..hosts.len();
         match self.way {
@@ -125,7 +125,8 @@ impl Caller<'_> {
         }
     }
 
-    /// The words of the command that starts the agents of `hosts`, of which the own host's needs none but oshrun.
+    /// Returns the words of the command that starts the agents of `hosts`, of which the own host's
+    /// needs none but oshrun.
     fn words(&self, hosts: &[&str]) -> Vec<String> {
         let arguments = |oshrun: String, host: &str| {
             let port = self.port.to_string();
@@ -219,7 +220,7 @@ pub(in super::super) struct Process {
     output: Option<PipeReader>,
     /// The last that it has printed.
     words: Vec<u8>,
-    /// How it has ended.
+    /// Its end, if it has ended.
     pub(in super::super) ended: Option<Departure>,
 }
 
@@ -259,7 +260,7 @@ impl Process {
         }
     }
 
-    /// How it has ended, in words, with its own last ones.
+    /// Returns its end in words, with its own last ones.
     pub(in super::super) fn end(&mut self) -> String {
         let how = match self.ended {
             Some(Departure::Exited(status)) => format!("exited with status {status}"),
@@ -277,7 +278,7 @@ impl Process {
         }
     }
 
-    /// The last line that it has printed.
+    /// Returns the last line that it has printed.
     pub(in super::super) fn last_words(&mut self) -> Option<String> {
         self.catch_up();
         let text = String::from_utf8_lossy(&self.words);
@@ -288,7 +289,7 @@ impl Process {
     }
 }
 
-/// A word as a shell on another host takes it.
+/// Returns a word as a shell on another host takes it.
 fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.+:@%,".contains(&byte);
     if word.bytes().all(plain) {
@@ -298,7 +299,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Whether a name is this machine's, or one of its addresses.
+/// Returns whether a name is this machine's, or one of its addresses.
 pub(in super::super) fn is_own(host: &str) -> bool {
     if host == "localhost" {
         return true;
@@ -312,7 +313,7 @@ pub(in super::super) fn is_own(host: &str) -> bool {
     host == name || host == short(&name) || (!name.contains('.') && short(host) == name)
 }
 
-/// This machine's name.
+/// Returns this machine's name.
 fn own_name() -> String {
     let mut name = String::new();
     if let Ok(mut file) = File::open("/proc/sys/kernel/hostname") {

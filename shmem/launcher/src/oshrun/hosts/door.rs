@@ -10,7 +10,7 @@ use super::frame::{Frame, Nonce, VERSION};
 use super::link::Link;
 use super::secret::{Role, Secret, random, same};
 
-/// How long a guest may take.
+/// Time that a guest may take.
 const VISIT: Duration = Duration::from_secs(5);
 
 /// Guests at a time; one more has the first of them go.
@@ -179,7 +179,7 @@ impl Door {
     }
 }
 
-/// The addresses by which agents may reach this machine, in the order in which to try them.
+/// Returns the addresses by which agents may reach this machine, in the order in which to try them.
 pub(super) fn addresses() -> Result<Vec<String>, Failure> {
     let given = std::env::var(ADDRESS_VARIABLE).unwrap_or_default();
     if given.is_empty() {
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Agents that are known after some turns.
+    /// Returns the agents that are known after some turns.
     fn arrivals(door: &mut Door) -> Vec<String> {
         let mut known = Vec::new();
         for _ in 0..10 {

@@ -1,4 +1,4 @@
-//! How a job on several hosts ends.
+//! The end of a job on several hosts.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::super::{processes, report};
 use super::{ACCOUNT_VARIABLE, Account, Agent, FAREWELL, Frame, Hosts, News, STEP, Stage};
 
 impl Hosts<'_> {
-    /// Whether nothing more comes from any host.
+    /// Returns whether nothing more comes from any host.
     pub(in super::super) fn are_over(&self) -> bool {
         let over = |agent: &Agent| agent.stage == Stage::Over || agent.link.is_none();
         self.agents.iter().all(over)
@@ -66,7 +66,7 @@ impl Hosts<'_> {
         all
     }
 
-    /// One turn while the job ends.
+    /// Does one turn while the job ends.
     fn turn(&mut self, output: &mut Output) -> Vec<News> {
         let (hosts, tokens): (Vec<_>, Vec<_>) = self.watches().into_iter().unzip();
         let (sinks, ways): (Vec<_>, Vec<_>) = output.watches().unzip();

@@ -21,10 +21,10 @@ pub(in super::super) const LONGEST: usize = 8 << 20;
 /// The most PEs of a job that an agent takes part in.
 const MOST_PES: usize = 1 << 24;
 
-/// The longest frame of a connection whose other end is not known yet.
+/// The longest frame of a connection whose other end is not yet known.
 pub(in super::super) const LONGEST_GREETING: usize = 512;
 
-/// Why bytes are no frame.
+/// Reason for which bytes are no frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(in super::super) enum Malformed {
     #[error("a frame of {0} bytes is too long")]
@@ -70,7 +70,7 @@ macro_rules! frames {
                 }
             }
 
-            /// The name of a kind of frames; none of a kind that there is not.
+            /// Returns the name of a kind of frames; none where there is no such kind.
             pub(in super::super) fn name_of(kind: u8) -> Option<&'static str> {
                 match kind {
                     $($kind => Some(stringify!($name)),)*
@@ -159,7 +159,7 @@ pub(in super::super) struct Start {
 }
 
 impl Frame {
-    /// The frame as it is sent, its length first.
+    /// Returns the frame as it is sent, its length first.
     pub(in super::super) fn encode(&self) -> Vec<u8> {
         let mut out = vec![0; 4];
         self.put(&mut out);

@@ -2,7 +2,7 @@ use super::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A frame of every kind that has fields of a kind of their own.
+/// Returns a frame of every kind that has fields of a kind of their own.
 fn samples(rank: usize, text: &str, bytes: &[u8], yes: bool) -> Vec<Frame> {
     let left = |departure, phase| Left {
         rank,

@@ -6,10 +6,10 @@ use std::os::fd::AsFd;
 
 use super::super::sys::{self, Watch};
 
-/// How much may be on its way.
+/// Number of bytes that may be on their way.
 const WINDOW: u32 = 128 * 1024;
 
-/// How much is read at a time.
+/// Number of bytes that are read at a time.
 const CHUNK: usize = 32 * 1024;
 
 /// The standard input.
@@ -21,7 +21,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// The standard input of this process; none if it is closed.
+    /// Takes the standard input of this process; none if it is closed.
     pub(super) fn new() -> Self {
         let source = std::io::stdin().as_fd().try_clone_to_owned();
         Input {
@@ -60,12 +60,12 @@ impl Input {
         }
     }
 
-    /// PE 0 has taken so many bytes.
+    /// Counts so many bytes that PE 0 has taken.
     pub(super) fn taken(&mut self, bytes: u32) {
         self.on_its_way = self.on_its_way.saturating_sub(bytes);
     }
 
-    /// PE 0 reads no more.
+    /// Ends the input: PE 0 reads no more.
     pub(super) fn close(&mut self) {
         self.source = None;
     }

@@ -20,17 +20,17 @@ const BEATS: u32 = 5;
 pub(in super::super) struct Link {
     socket: TcpStream,
     incoming: Vec<u8>,
-    /// How much of `incoming` was taken.
+    /// Number of bytes of `incoming` that were taken.
     taken: usize,
     /// Frames that are not sent yet: those to all hosts are one for all links.
     outgoing: VecDeque<Arc<[u8]>>,
-    /// How much of the first of them is sent.
+    /// Number of bytes of the first of them that are sent.
     sent: usize,
     /// The longest frame that is taken.
     longest: usize,
     closed: bool,
     silence: Silence,
-    /// When something was last to be sent.
+    /// Time at which something was last to be sent.
     spoke: Instant,
     /// The frames that were sent, and those that were taken.
     pub(in super::super) account: Account,
@@ -69,7 +69,7 @@ impl Account {
         }
     }
 
-    /// A line for each kind of frames: name, way, frames, bytes.
+    /// Returns a line for each kind of frames: name, way, frames, bytes.
     pub(in super::super) fn lines(&self) -> impl Iterator<Item = String> + '_ {
         self.kinds.iter().map(|(&(kind, way), (frames, bytes))| {
             let name = Frame::name_of(kind).unwrap_or("?");
@@ -83,7 +83,7 @@ impl Account {
 }
 
 impl Link {
-    /// Takes over a connection to somebody who is not known yet.
+    /// Takes over a connection whose other end is not yet known.
     pub(in super::super) fn new(socket: TcpStream) -> std::io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
@@ -101,7 +101,8 @@ impl Link {
         })
     }
 
-    /// The other end is known; it may be silent for as long as `patience`, or for ever.
+    /// Trusts the other end, which is known; it may be silent for as long as `patience`, or for
+    /// ever.
     pub(in super::super) fn trust(&mut self, patience: Option<Duration>) {
         self.longest = LONGEST;
         self.silence = Silence::new(patience);
@@ -189,7 +190,7 @@ impl Link {
         }
     }
 
-    /// Whether the connection has ended. Frames that have come before can still be taken.
+    /// Returns whether the connection has ended. Frames that have come before can still be taken.
     pub(in super::super) fn is_closed(&self) -> bool {
         self.closed
     }
@@ -205,19 +206,19 @@ impl Link {
         !self.closed && self.silence.is_too_long(now)
     }
 
-    /// How long [`Self::keep_alive`] may wait.
+    /// Returns the time for which [`Self::keep_alive`] may wait.
     pub(in super::super) fn beat(&self) -> Option<Duration> {
         self.silence.beat()
     }
 }
 
-/// Whether it may go well another time.
+/// Returns whether it may go well another time.
 fn is_for_now(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
 }
 
-/// How long nothing has come. Only time counts in which this process could have heard something: one that was stopped,
-/// or whose machine stood still, has not listened.
+/// Time for which nothing has come. Only time counts in which this process could have heard
+/// something: one that was stopped, or whose machine stood still, has not listened.
 #[derive(Debug)]
 struct Silence {
     patience: Option<Duration>,
@@ -238,7 +239,7 @@ impl Silence {
         self.patience.map(|patience| patience / BEATS)
     }
 
-    /// Something has come.
+    /// Ends the silence: something has come.
     fn end(&mut self) {
         self.lasted = Duration::ZERO;
         self.looked = Instant::now();

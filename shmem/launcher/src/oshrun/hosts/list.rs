@@ -1,4 +1,4 @@
-//! Which hosts a job runs on, how many PEs each has room for, and which PE goes where.
+//! The hosts that a job runs on, the number of PEs that each has room for, and the host of each PE.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,8 @@ fn wrong(message: impl Into<String>) -> Failure {
 }
 
 impl List {
-    /// The hosts that options, or else an allocation of several nodes, name; `None` where a job is on this machine.
+    /// Returns the hosts that options, or else an allocation of several nodes, name; `None` where a
+    /// job is on this machine.
     ///
     /// # Errors
     /// A list that cannot be read.
@@ -81,7 +82,7 @@ impl List {
         }
     }
 
-    /// Whether all PEs are on this machine, and need no agent.
+    /// Returns whether all PEs are on this machine, and need no agent.
     pub(in super::super) fn is_this_machine(&self, options: &Options) -> bool {
         let agent =
             std::env::var_os(super::AGENT_VARIABLE).is_some_and(|command| !command.is_empty());
@@ -91,7 +92,7 @@ impl List {
         }
     }
 
-    /// All PEs that there is room for.
+    /// Returns the number of PEs that there is room for.
     pub(in super::super) fn slots(&self) -> usize {
         self.hosts.iter().map(|host| host.slots).sum()
     }
@@ -117,7 +118,7 @@ impl List {
         }
     }
 
-    /// `a,b:4`.
+    /// Adds the hosts of `a,b:4`.
     fn add_words(&mut self, words: &str) -> Result<(), Failure> {
         for word in words.split(',').filter(|word| !word.is_empty()) {
             let (name, slots) =
@@ -169,15 +170,15 @@ impl List {
     }
 }
 
-/// The host of each of `pes` PEs: blocks of as many consecutive ranks as a host has slots, host after host; PEs that are
-/// left go round again.
+/// Returns the host of each of `pes` PEs: blocks of as many consecutive ranks as a host has slots,
+/// host after host; PEs that are left go round again.
 pub(in super::super) fn place(hosts: &[Host], pes: usize) -> Vec<u32> {
     let round = hosts.iter().zip(0_u32..);
     let round = round.flat_map(|(host, number)| std::iter::repeat_n(number, host.slots));
     round.cycle().take(pes).collect()
 }
 
-/// `name`, `name:4`, or an address of IPv6 in brackets.
+/// Reads a host and its slots from `name`, `name:4`, or an address of IPv6 in brackets.
 fn host(word: &str) -> Result<(&str, usize), String> {
     let (name, slots) = match word.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((name, rest)) => (
@@ -194,7 +195,8 @@ fn host(word: &str) -> Result<(&str, usize), String> {
     Ok((name, count(slots)?))
 }
 
-/// A line of a host file without its comment: `name`, `name:4` or `name slots=4`, where other words are passed over.
+/// Reads a line of a host file without its comment: `name`, `name:4` or `name slots=4`, where other
+/// words are passed over.
 fn host_line(line: &str) -> Result<Option<(&str, usize)>, String> {
     let mut words = line.split_ascii_whitespace();
     let Some(word) = words.next() else {

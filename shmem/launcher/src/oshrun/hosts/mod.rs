@@ -38,19 +38,19 @@ pub(super) use setup::check;
 /// The silence that ends a job, in seconds: over within 10 s, with the time that ending takes.
 const SILENCE: f64 = 5.0;
 
-/// How long agents have to be there, after their commands were started.
+/// Time that agents have to be there, after their commands were started.
 const ARRIVAL: Duration = Duration::from_secs(60);
 
 /// Commands that run before their agents are there.
 const AT_A_TIME: usize = 64;
 
-/// How long an agent's command has to tell why its agent is gone.
+/// Time that an agent's command has to tell why its agent is gone.
 const EXPLANATION: Duration = Duration::from_millis(300);
 
-/// How long commands may go on when their agents are done.
+/// Time that commands may go on when their agents are done.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// How often to look around while the job ends.
+/// Time between two looks around while the job ends.
 const STEP: Duration = Duration::from_millis(50);
 
 /// Names the silence that ends a job, in seconds; 0 is for ever.
@@ -80,7 +80,7 @@ pub(super) enum Token {
     Input,
 }
 
-/// How far an agent is.
+/// The stage of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// It is not here yet.
@@ -147,7 +147,7 @@ pub(super) fn run(options: &Options, list: &List, signals: &Signals) -> Result<i
 }
 
 impl<'a> Hosts<'a> {
-    /// The name of a PE's host.
+    /// Returns the name of a PE's host.
     pub(super) fn host_of(&self, rank: usize) -> Option<&str> {
         let host = *self.places.get(rank)?;
         self.hosts.get(host as usize).map(|host| host.name.as_str())
@@ -175,7 +175,7 @@ impl<'a> Hosts<'a> {
         watches
     }
 
-    /// How long to wait at most before [`Self::look_around`].
+    /// Returns the longest time to wait before [`Self::look_around`].
     pub(super) fn patience(&self) -> Option<Duration> {
         let gone = |agent: &Agent| matches!(agent.stage, Stage::Gone(_));
         if self.ending || !self.going || self.agents.iter().any(gone) {
@@ -468,7 +468,7 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Why a host is lost, in words.
+    /// Returns the reason for which a host is lost, in words.
     fn lost(&self, index: usize, why: &str) -> News {
         let name = &self.hosts[index].name;
         News::Failed {
@@ -477,7 +477,7 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// An agent is gone, and its command has had its time to say why.
+    /// Explains the end of an agent, whose command has had its time to say why.
     fn explain(&mut self, index: usize) -> News {
         self.agents[index].stage = Stage::Over;
         let process = self.agents[index].process;
@@ -523,7 +523,7 @@ impl<'a> Hosts<'a> {
     }
 }
 
-/// `host b`, or `hosts b, c`; of many the first.
+/// Returns `host b`, or `hosts b, c`; of many the first.
 fn host_names(names: &[&str]) -> String {
     const MOST: usize = 4;
     match names {

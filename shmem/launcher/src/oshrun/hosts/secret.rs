@@ -1,5 +1,6 @@
-//! How oshrun and its agents know each other: both can compute HMAC-SHA-256 (FIPS 180-4, RFC 2104) with the job's secret,
-//! of numbers that both have chosen. The secret itself is on no connection.
+//! The way in which oshrun and its agents know each other: both can compute HMAC-SHA-256 (FIPS
+//! 180-4, RFC 2104) with the job's secret, of numbers that both have chosen. The secret itself is
+//! on no connection.
 //!
 //! Frames afterwards are neither encrypted nor signed.
 
@@ -23,7 +24,7 @@ pub(in super::super) enum Role {
 }
 
 impl Secret {
-    /// A new one, of the system's random numbers.
+    /// Makes a new one, of the system's random numbers.
     pub(in super::super) fn new() -> std::io::Result<Self> {
         random().map(Secret)
     }
@@ -41,7 +42,7 @@ impl Secret {
         bytes.try_into().ok().map(Secret)
     }
 
-    /// The line that the agent reads.
+    /// Returns the line that the agent reads.
     pub(in super::super) fn text(&self) -> String {
         let mut text = String::new();
         for byte in self.0 {
@@ -68,21 +69,21 @@ impl Secret {
     }
 }
 
-/// Random bytes.
+/// Returns random bytes.
 pub(in super::super) fn random<const N: usize>() -> std::io::Result<[u8; N]> {
     let mut bytes = [0; N];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Whether two proofs are the same, in a time that tells nothing of where they differ.
+/// Returns whether two proofs are the same, in a time that tells nothing of where they differ.
 pub(in super::super) fn same(one: &Proof, other: &Proof) -> bool {
     let pairs = one.iter().zip(other);
     let differing = pairs.fold(0, |sum, (one, other)| sum | (one ^ other));
     std::hint::black_box(differing) == 0
 }
 
-/// HMAC-SHA-256 of a key of at most a block.
+/// Returns HMAC-SHA-256 of a key of at most a block.
 fn hmac(key: &[u8], parts: &[&[u8]]) -> Proof {
     let mut pads = [[0x36_u8; BLOCK], [0x5c; BLOCK]];
     for pad in &mut pads {
@@ -111,7 +112,7 @@ const INITIAL: [u32; 8] = [
     0x5be0_cd19,
 ];
 
-/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+/// Returns the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 fn round_constants() -> [u32; 64] {
     let mut primes = (2_u64..).filter(|number| (2..*number).all(|part| number % part != 0));
     std::array::from_fn(|_| {
@@ -131,7 +132,7 @@ fn round_constants() -> [u32; 64] {
     })
 }
 
-/// FIPS 180-4, section 6.2.
+/// Returns the SHA-256 hash (FIPS 180-4, section 6.2).
 fn sha256(message: &[u8]) -> Proof {
     let constants = round_constants();
     let mut padded = message.to_vec();
@@ -151,7 +152,7 @@ fn sha256(message: &[u8]) -> Proof {
     digest
 }
 
-/// One block: FIPS 180-4, section 6.2.2.
+/// Hashes one block: FIPS 180-4, section 6.2.2.
 fn compress(hash: &mut [u32; 8], block: &[u8; BLOCK], constants: &[u32; 64]) {
     let mut schedule = [0_u32; 64];
     for (word, bytes) in schedule.iter_mut().zip(block.as_chunks::<4>().0) {

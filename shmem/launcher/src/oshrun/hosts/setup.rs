@@ -35,7 +35,7 @@ pub(in super::super) fn check(options: &Options) -> Result<(), Failure> {
     silence().map(drop)
 }
 
-/// The silence that ends a job, if any does.
+/// Returns the silence that ends a job, if any does.
 fn silence() -> Result<Option<Duration>, Failure> {
     let given = std::env::var_os(SILENCE_VARIABLE);
     let given = given.filter(|text| !text.is_empty());
@@ -137,7 +137,7 @@ impl<'a> Hosts<'a> {
     }
 }
 
-/// oshrun in an installation.
+/// Returns oshrun in an installation.
 fn installed(prefix: &Path) -> PathBuf {
     prefix.join("bin/oshrun")
 }

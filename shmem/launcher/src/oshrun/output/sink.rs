@@ -11,7 +11,7 @@ use super::super::sys::{self, Watch};
 /// The room in a pipe that poll promises, in bytes: a write of this size does not block, and
 /// nothing gets into it.
 const PIECE: usize = 4096;
-/// How many pieces to write before looking after others.
+/// Number of pieces to write before looking after others.
 const PIECES: usize = 64;
 /// With more than this waiting for an output, nothing more is read for it.
 const ENOUGH: usize = 256 * 1024;
@@ -37,7 +37,7 @@ pub(in super::super) struct Sink {
     /// Whether a write may have any length: nobody has to read it.
     at_once: bool,
     buffer: Vec<u8>,
-    /// How much of `buffer` is written.
+    /// Number of bytes of `buffer` that are written.
     written: usize,
 }
 
@@ -54,7 +54,7 @@ impl Sink {
         })
     }
 
-    /// An output that somebody takes from here.
+    /// Makes an output that somebody takes from here.
     pub(in super::super) fn relayed() -> Self {
         Sink {
             end: End::Relayed,
@@ -91,7 +91,7 @@ impl Sink {
         self.written = self.buffer.len();
     }
 
-    /// Whether both write to the same file.
+    /// Returns whether both write to the same file.
     pub(in super::super) fn is_same(&self, other: &Sink) -> bool {
         self.identity == other.identity
     }

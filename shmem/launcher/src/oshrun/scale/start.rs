@@ -16,7 +16,7 @@ const KVSNAME: &str = "kvs_1000";
 /// Messages and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// How many.
+    /// Number of messages.
     pub messages: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -79,8 +79,8 @@ pub struct Start {
 }
 
 impl Start {
-    /// The account of frames that oshrun has in the end (FARREACH_LAUNCH_ACCOUNT), of those that
-    /// barriers send.
+    /// Returns the account of frames that oshrun has in the end (FARREACH_LAUNCH_ACCOUNT), of those
+    /// that barriers send.
     #[must_use]
     pub fn account(&self) -> Vec<String> {
         self.account.lines().collect()
@@ -182,7 +182,7 @@ fn exchange(turns: &[(Amount, Vec<Amount>)], down: &[Amount], costs: &Costs) -> 
     sums
 }
 
-/// The frames before PEs start.
+/// Returns the frames before PEs start.
 fn agents(shape: &Shape, places: &[u32], costs: &Costs) -> Exchange {
     let mut sums = Exchange::default();
     let nonce = [0; 16];
@@ -313,7 +313,7 @@ fn published(shape: &Shape) -> Vec<Pair> {
     pairs
 }
 
-/// The lines that publish so many bytes.
+/// Returns the lines that publish so many bytes.
 fn put(key: &str, bytes: usize) -> Vec<Line> {
     let bytes = vec![0xa5; bytes];
     request::put(KVSNAME, VALLEN_MAX, key, &bytes).unwrap_or_default()
@@ -386,7 +386,8 @@ fn get(host: &mut Host, pe: usize, key: &str) -> Amount {
     amount
 }
 
-/// Numbers below `count` by their digits: the first of as many digits, and how many there are.
+/// Returns the numbers below `count` by their digits: the first of as many digits, and their
+/// number.
 fn by_digits(count: usize) -> Vec<(usize, usize)> {
     let mut ranges = Vec::new();
     let mut first = 0;

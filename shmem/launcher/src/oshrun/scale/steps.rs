@@ -18,7 +18,7 @@ pub enum Step {
     GetAll {
         /// The part before the number.
         prefix: &'static str,
-        /// How many there are.
+        /// Number of the keys.
         count: usize,
         /// The number that is left out.
         but: Option<usize>,
@@ -37,7 +37,7 @@ pub enum Network {
 }
 
 impl Network {
-    /// The network of this name.
+    /// Returns the network of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -55,14 +55,14 @@ pub struct Sizes {
     pub place: usize,
     /// The fingerprint of the executable and two lengths, in decimal.
     pub sizes: usize,
-    /// Which processors a PE may use.
+    /// The processors that a PE may use.
     pub processors: usize,
     /// The address of a network, without the byte that says that there is one.
     pub address: usize,
 }
 
 impl Sizes {
-    /// Those of a node of 128 processors.
+    /// Returns the costs of a node of 128 processors.
     #[must_use]
     pub fn of(network: Network) -> Self {
         Self {
@@ -111,13 +111,13 @@ impl Shape {
         })
     }
 
-    /// The PEs of the job.
+    /// Returns the number of PEs of the job.
     #[must_use]
     pub fn pes(&self) -> usize {
         self.hosts * self.each
     }
 
-    /// The host of each PE: blocks.
+    /// Returns the host of each PE: blocks.
     #[must_use]
     pub fn places(&self) -> Vec<u32> {
         let host = |pe| u32::try_from(pe / self.each).unwrap_or(u32::MAX);
@@ -125,7 +125,7 @@ impl Shape {
     }
 }
 
-/// The steps of PE `pe`, in order.
+/// Returns the steps of PE `pe`, in order.
 #[must_use]
 pub fn steps(shape: &Shape, pe: usize) -> Vec<Step> {
     let Shape { sizes, each, .. } = *shape;
@@ -189,7 +189,7 @@ pub fn steps(shape: &Shape, pe: usize) -> Vec<Step> {
     steps
 }
 
-/// The steps of a PE's end: the last barrier is the launcher's.
+/// Returns the steps of a PE's end: the last barrier is the launcher's.
 #[must_use]
 pub fn ending() -> [Step; 2] {
     [Step::Barrier, Step::Finalize]

@@ -92,20 +92,20 @@ pub fn main(arguments: impl Iterator<Item = std::ffi::OsString>) -> Result<Strin
     Ok(text)
 }
 
-/// The rows of a table with this head.
+/// Returns the rows of a table with this head.
 fn table(head: &str) -> String {
     let columns = head.split(" | ").count();
     format!("| {head} |\n|{}\n", "---|".repeat(columns))
 }
 
-/// The exchanges of a start, the first of which is that with agents, with their names.
+/// Returns the exchanges of a start, the first of which is that with agents, with their names.
 fn named(start: &Start) -> impl Iterator<Item = (String, &Exchange)> {
     let barriers = start.exchanges.iter().enumerate();
     let barriers = barriers.map(|(at, one)| (format!("barrier {}", at + 1), one));
     std::iter::once(("agents".to_owned(), &start.agents)).chain(barriers)
 }
 
-/// A row for each job.
+/// Returns a row for each job.
 fn summary(all: &[(&Shape, &Start)]) -> String {
     let mut text = table(
         "PEs | hosts | requests on a host | a host sends | a host takes | oshrun takes | oshrun sends | time",
@@ -134,7 +134,7 @@ fn summary(all: &[(&Shape, &Start)]) -> String {
     text
 }
 
-/// A row for each exchange, a column for each job.
+/// Returns a row for each exchange, a column for each job.
 fn times(all: &[(&Shape, &Start)]) -> String {
     let pes: Vec<_> = all
         .iter()
@@ -156,7 +156,7 @@ fn times(all: &[(&Shape, &Start)]) -> String {
     text
 }
 
-/// A row for each exchange of one job.
+/// Returns a row for each exchange of one job.
 fn exchanges(start: &Start) -> String {
     let mut text = table(
         "until | requests on a host | a host sends | a host takes | oshrun takes | oshrun sends | time of the requests | time",
@@ -189,7 +189,7 @@ const INITIATORS: usize = 4;
 /// PEs of a job up to which those over DC get queues of their own, too (FARREACH_DC_PES).
 const MIXED_PES: usize = 1024;
 
-/// Memory and queues, a row for each job.
+/// Returns memory and queues, a row for each job.
 fn resources(all: &[(&Shape, &Start)], network: Network) -> String {
     let mut text = table(match network {
         Network::Dc => {
@@ -225,7 +225,7 @@ fn frames(amount: Amount) -> String {
     format!("{} ({})", amount.messages, bytes(amount.bytes))
 }
 
-/// Bytes with a unit of 1000s.
+/// Returns bytes with a unit of 1000s.
 fn bytes(count: u64) -> String {
     let mut value = count as f64;
     for unit in ["B", "kB", "MB", "GB"] {
@@ -247,7 +247,7 @@ fn seconds(value: f64) -> String {
     }
 }
 
-/// The request; none where help is asked for.
+/// Returns the request; none where help is asked for.
 fn parse(arguments: impl Iterator<Item = std::ffi::OsString>) -> Result<Option<Request>, String> {
     use lexopt::prelude::*;
     let mut parser = lexopt::Parser::from_args(arguments);
@@ -315,7 +315,8 @@ mod tests {
         assert_eq!(seconds(0.5), "500.0 ms");
     }
 
-    /// The document has the tables of the command, of which the rows of small jobs are made again.
+    /// Checks that the document has the tables of the command, of which the rows of small jobs are
+    /// made again.
     #[test]
     fn the_document_is_as_the_command_says() {
         let document = include_str!("../../../../../docs/scale.md");

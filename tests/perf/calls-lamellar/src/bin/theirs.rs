@@ -27,7 +27,7 @@ struct Add {
     last: u64,
 }
 
-/// 64 bytes.
+/// Makes an argument of 64 bytes.
 fn add(last: u64) -> Add {
     let [a, b, c, d, e, f, g] = [0, 1, 2, 3, 4, 5, 6];
     Add {

@@ -1,4 +1,4 @@
-//! Runs `endpoints` on the software device, and reads what it leaves.
+//! Runs `endpoints` on the software device, and reads the files that it leaves.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,7 +29,7 @@ impl Drop for Directory {
     }
 }
 
-/// Runs `endpoints` with these words under `softhca run` with these options; what it prints.
+/// Runs `endpoints` with these words under `softhca run` with these options; returns its output.
 pub(crate) fn endpoints(options: &[&str], words: &[&str]) -> String {
     let mut command = under_softhca(options);
     command.arg(program()).args(words);
@@ -40,7 +40,7 @@ pub(crate) fn program() -> &'static str {
     env!("CARGO_BIN_EXE_endpoints")
 }
 
-/// `softhca run` with these options; the program is to be added.
+/// Returns `softhca run` with these options; the program is to be added.
 pub(crate) fn under_softhca(options: &[&str]) -> Command {
     let mut command = Command::new("timeout");
     command

@@ -119,7 +119,7 @@ fn floor(world: &World, is_first: bool, places: &[usize]) {
     });
 }
 
-/// Words that both processes map, in the file of the variable FLOOR.
+/// Returns the words that both processes map, in the file of the variable FLOOR.
 fn words_of_both() -> &'static [AtomicU64] {
     let path = std::env::var_os("FLOOR").expect("FLOOR");
     let mut options = std::fs::OpenOptions::new();
