@@ -31,6 +31,12 @@ impl Rights {
         self.0 & other.0 == other.0
     }
 
+    /// Returns these rights if they are wanted, and none otherwise; without a branch.
+    #[inline(always)]
+    pub(crate) const fn if_so(self, is_wanted: bool) -> Self {
+        Self(self.0 * is_wanted as u8)
+    }
+
     /// Returns both together.
     #[must_use]
     #[inline]

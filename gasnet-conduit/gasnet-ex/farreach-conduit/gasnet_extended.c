@@ -201,12 +201,10 @@ extern int gasnete_put_nbi(gex_TM_t tm, gex_Rank_t rank, void *dest, void *src, 
   int result = farreach_am_put_word(gasnetc_am, gasneti_e_tm_rank_to_jobrank(tm, rank),
                                     (uint64_t)(uintptr_t)dest, word,
                                     FARREACH_AM_CALLS(&iop->put_done));
-  if_pf (result != FARREACH_AM_OK) {
-    GASNETC_CHECK("farreach_am_put_word", result);
-    iop->initiated_put_cnt--;
-    result = 0;
-  }
-  return result;
+  if_pt (result == FARREACH_AM_OK) return result;
+  iop->initiated_put_cnt--;
+  if (result != FARREACH_AM_EAGAIN) GASNETC_CHECK("farreach_am_put_word", result);
+  return result == FARREACH_AM_EAGAIN;
 }
 
 /* Barriers, vector access, collective operations and remote atomics. */

@@ -176,10 +176,10 @@ int gasnete_update_nbi(const gasnete_by_t by, const gasneti_op_idx_t op, int typ
   iop->initiated_rmw_cnt++;
   const int started = gasnete_start_device_sum(op, rank, (uint64_t)(uintptr_t)to, update, result,
                                                FARREACH_AM_CALLS(&iop->rmw_done));
-  if_pt (started == FARREACH_AM_OK) return 0;
-  GASNETC_CHECK("farreach_am_device_add", started);
+  if_pt (started == FARREACH_AM_OK) return started;
   iop->initiated_rmw_cnt--;
-  return 0;
+  if (started != FARREACH_AM_EAGAIN) GASNETC_CHECK("farreach_am_device_add", started);
+  return started == FARREACH_AM_EAGAIN;
 }
 
 /* One function for each operation on each type, with an event and without: of those that return

@@ -43,11 +43,10 @@ impl OneWord<'_> {
     /// Returns the rights that the operation asks for.
     #[inline(always)]
     fn rights(&self) -> Rights {
-        match self.operation {
-            Atomic::Read => Rights::READ,
-            _ if self.found.is_null() => Rights::ATOMIC,
-            _ => Rights::READ.and(Rights::ATOMIC),
-        }
+        let is_read = self.operation == Atomic::Read;
+        Rights::READ
+            .if_so(is_read || !self.found.is_null())
+            .and(Rights::ATOMIC.if_so(!is_read))
     }
 
     /// Returns the word's distance from the region's first byte, where the operation is allowed.
