@@ -7,6 +7,7 @@ use crate::processes;
 use crate::shm::Setting;
 use crate::transport::Transport;
 use fi_provider::libfabric;
+use std::sync::LazyLock;
 
 /// Words of each mailbox.
 const MAILBOX_WORDS: usize = 64;
@@ -22,9 +23,8 @@ pub(crate) struct Provider {
 impl Provider {
     /// Returns the configuration by which a party opens it, whose heap begins at `heap`.
     pub(crate) fn config(self, heap: usize) -> libfabric::Config {
-        let by_hand = std::env::var("FARREACH_LIBFABRIC_PROVIDER").ok();
         libfabric::Config {
-            provider: by_hand.or_else(|| Some(self.name.to_owned())),
+            provider: Some(by_hand_or(self.name).to_owned()),
             // Contracts have threads on several lanes.
             shared: false,
             is_crowded: true,
@@ -35,6 +35,15 @@ impl Provider {
             watch: None,
         }
     }
+}
+
+/// Returns the provider that FARREACH_LIBFABRIC_PROVIDER names, or else `name`.
+pub(crate) fn by_hand_or(name: &'static str) -> &'static str {
+    static BY_HAND: LazyLock<Option<&str>> = LazyLock::new(|| {
+        let by_hand = std::env::var("FARREACH_LIBFABRIC_PROVIDER").ok()?;
+        Some(by_hand.leak())
+    });
+    BY_HAND.unwrap_or(name)
 }
 
 /// Parties are processes that reach others by a provider of libfabric.

@@ -14,6 +14,7 @@ pub(crate) mod waiting;
 
 use crate::meeting::{self, Meeting};
 use crate::processes;
+use crate::provider::by_hand_or;
 use fi_provider::node::segment::Memfd;
 use fi_provider::raw::address::Address;
 use fi_provider::raw::address_vector::{AddressVector, PeerIndex};
@@ -166,7 +167,7 @@ impl Way {
                 ..domain::Config::default()
             },
             Self::Libfabric(by) => domain::Config {
-                far: Some(Transport::Libfabric(Some(by.provider))),
+                far: Some(Transport::Libfabric(Some(by_hand_or(by.provider)))),
                 node: Some(rank / by.per_node),
                 ..domain::Config::default()
             },
