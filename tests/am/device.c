@@ -43,9 +43,12 @@ static void start(int tries, uint32_t to, uint64_t at, int operation, int type, 
 static uint64_t fetch(uint32_t to, uint64_t at, int operation, int type, uint64_t operand,
                       uint64_t comparand)
 {
-    uint64_t before = 0;
-    start(0, to, at, operation, type, operand, comparand, &before);
+    // At an odd address: a result may lie anywhere.
+    char result[1 + sizeof(uint64_t)] = { 0 };
+    uint64_t before;
+    start(0, to, at, operation, type, operand, comparand, result + 1);
     wait_for_all();
+    memcpy(&before, result + 1, sizeof before);
     return before;
 }
 
