@@ -178,7 +178,10 @@ int gasnete_update_nbi(const gasnete_by_t by, const gasneti_op_idx_t op, int typ
                                                FARREACH_AM_CALLS(&iop->rmw_done));
   if_pt (started == FARREACH_AM_OK) return started;
   iop->initiated_rmw_cnt--;
-  if (started != FARREACH_AM_EAGAIN) GASNETC_CHECK("farreach_am_device_add", started);
+  if (started != FARREACH_AM_EAGAIN) {
+    GASNETC_CHECK(gasneti_op_fetch((gex_OP_t)1 << op) ? "farreach_am_device_fetch_add"
+                                                      : "farreach_am_device_add", started);
+  }
   return started == FARREACH_AM_EAGAIN;
 }
 
