@@ -55,15 +55,38 @@ pub(crate) unsafe fn take_reply(core: *const (), source: Option<u32>, lying: Lyi
 type Payload = (*mut u8, usize);
 
 impl Core {
-    /// Handles a message; false where it has to wait. Drops those that come when the engine is
-    /// closed.
+    /// Handles a message; false where it has to wait. Mostly it is a short one, and
+    /// [`Core::work`] has the endpoints look: then the call of the handler is all that is to be done.
     #[inline(always)]
     fn take<const IS_REPLY: bool>(&self, source: Option<u32>, lying: Lying) -> bool {
+        if let Some(source) = source
+            && self.rest.runs_without(Self::against(IS_REPLY))
+            && let Some((header, args)) = short(lying)
+            && let (Some(handler), context) = self.handlers.get(header.handler)
+        {
+            let payload = (std::ptr::null_mut(), 0);
+            let mut message = self.message((source, IS_REPLY), header, args, payload, context);
+            // SAFETY: the handler may be called with a message of this context (the requirement of
+            // `Engine::register`).
+            unsafe { handler(&raw mut message) };
+            return true;
+        }
+        self.take_otherwise::<IS_REPLY>(source, lying)
+    }
+
+    /// Returns the things against which a message is not handled at once.
+    const fn against(is_reply: bool) -> u8 {
+        if is_reply { CLOSING } else { CLOSING | BACKLOG }
+    }
+
+    /// Handles a message of any kind; false where it has to wait. Drops those that come when the
+    /// engine is closed.
+    #[inline(never)]
+    fn take_otherwise<const IS_REPLY: bool>(&self, source: Option<u32>, lying: Lying) -> bool {
         let Some(source) = source else {
             return true;
         };
-        let against = if IS_REPLY { CLOSING } else { CLOSING | BACKLOG };
-        if self.rest.has(against) {
+        if self.rest.has(Self::against(IS_REPLY)) {
             if self.rest.has(CLOSING) {
                 return true;
             }
@@ -75,17 +98,9 @@ impl Core {
             self.end_job(format_args!("a message of rank {source} makes no sense"));
         };
         let place = if IS_REPLY { At::Replies } else { At::Requests };
-        let from = (source, IS_REPLY, place);
         // SAFETY: there are as many arguments, and the payload is the message's or in memory of
         // this process that peers may write.
-        unsafe {
-            if IS_REPLY {
-                // A handler that replies may have the endpoint of replies look for a region.
-                self.handle::<true>(from, header, args, payload);
-            } else {
-                self.handle::<false>(from, header, args, payload);
-            }
-        }
+        unsafe { self.handle((source, IS_REPLY, place), header, args, payload) };
         true
     }
 
@@ -94,12 +109,7 @@ impl Core {
     #[inline(always)]
     fn split(&self, lying: Lying) -> Option<(Header, *const u32, Payload)> {
         let Lying { bytes, len } = lying;
-        let first = word(lying, 0)?;
-        if let Some(header) = Header::of_short_word(first) {
-            let (args, _) = behind(lying, 8, header)?;
-            return Some((header, args, (std::ptr::null_mut(), 0)));
-        }
-        let header = Header::of_word(first)?;
+        let header = Header::of_word(word(lying, 0)?)?;
         let args_at = if header.category == Category::Long {
             16
         } else {
@@ -132,12 +142,13 @@ impl Core {
         Some((place, len))
     }
 
-    /// Calls the handler of a message. `MAY_NEST` says that this thread may be in another handler.
+    /// Calls the handler of a message, from whose place in the endpoints `at` is: one in which
+    /// no handler runs yet, or in another handler.
     ///
     /// # Safety
     /// `args` has as many as the header says; `payload` is memory for the handler.
     #[inline(always)]
-    pub(crate) unsafe fn handle<const MAY_NEST: bool>(
+    pub(crate) unsafe fn handle(
         &self,
         (source, is_reply, at): (u32, bool, At),
         header: Header,
@@ -151,7 +162,30 @@ impl Core {
                 "a message of rank {source} names handler {handler}, which is not registered"
             ));
         };
-        let mut message = Message {
+        let mut message = self.message((source, is_reply), header, args, payload, context);
+        let is_nested = self.running.is_any();
+        if !is_nested {
+            self.begin_handlers(at);
+        }
+        // SAFETY: the handler may be called with a message of this context (the requirement of
+        // `Engine::register`).
+        unsafe { handler(&raw mut message) };
+        if !is_nested {
+            self.end_handlers();
+        }
+    }
+
+    /// Makes a message for its handler.
+    #[inline(always)]
+    fn message(
+        &self,
+        (source, is_reply): (u32, bool),
+        header: Header,
+        args: *const u32,
+        payload: Payload,
+        context: *mut c_void,
+    ) -> Message {
+        Message {
             engine: std::ptr::from_ref(self).cast(),
             context,
             payload: payload.0.cast::<c_void>(),
@@ -166,19 +200,20 @@ impl Core {
                 is_due: Cell::new(u64::from(!is_reply)),
                 rest: MaybeUninit::uninit(),
             },
-        };
-        let is_nested = MAY_NEST && self.running.is_any();
-        if !is_nested {
-            self.running.begin(at);
-            self.rest.set(HANDLER, true);
         }
-        // SAFETY: the handler may be called with a message of this context (the requirement of
-        // `Engine::register`).
-        unsafe { handler(&raw mut message) };
-        if !is_nested {
-            self.running.end();
-            self.rest.set(HANDLER, false);
-        }
+    }
+
+    /// Notes that handlers run from here on, on this thread.
+    #[inline(always)]
+    pub(crate) fn begin_handlers(&self, at: At) {
+        self.running.begin(at);
+        self.rest.set(HANDLER, true);
+    }
+
+    #[inline(always)]
+    pub(crate) fn end_handlers(&self) {
+        self.running.end();
+        self.rest.set(HANDLER, false);
     }
 
     /// Sends the replies that wait, as there is room.
@@ -233,6 +268,17 @@ impl Core {
     }
 }
 
+/// Returns header and arguments of a short message, where they lie; none for other messages.
+#[inline(always)]
+fn short(lying: Lying) -> Option<(Header, *const u32)> {
+    let first = word(lying, 0)?;
+    let header = Header::of_short_word(first)?;
+    let bytes = Header::short_args_bytes(first);
+    // They lie behind a word, and both together in a multiple of 8 bytes.
+    let args = lying.bytes.wrapping_add(8).cast_const().cast();
+    (bytes < lying.len).then_some((header, args))
+}
+
 /// Returns the arguments of a message, at a multiple of 8 bytes, and the place behind them.
 #[inline(always)]
 fn behind(lying: Lying, args_at: usize, header: Header) -> Option<(*const u32, usize)> {
@@ -244,7 +290,7 @@ fn behind(lying: Lying, args_at: usize, header: Header) -> Option<(*const u32, u
 /// Returns the word at a multiple of 8 bytes.
 #[inline(always)]
 fn word(lying: Lying, at: usize) -> Option<u64> {
-    if at + 8 > lying.len.next_multiple_of(8) {
+    if at >= lying.len {
         return None;
     }
     // SAFETY: the message begins aligned, and is readable up to the next multiple of 8. Volatile,
@@ -295,10 +341,10 @@ pub(crate) enum At {
     Replies,
 }
 
-/// The handler that is running.
+/// The handlers that are running, one in another, or the progress that may call them.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
-    /// The thread that runs it, or 0.
+    /// The thread that runs them, or 0.
     thread: AtomicUsize,
     at: Cell<At>,
     /// Endpoints in whose progress a handler was left for ever.
@@ -306,7 +352,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Returns whether it runs on this thread.
+    /// Returns whether they run on this thread.
     #[inline(always)]
     pub(crate) fn is_here(&self) -> bool {
         // ORDERING: a thread finds its own store.
@@ -314,19 +360,25 @@ impl Running {
         thread != 0 && is_this(thread)
     }
 
-    /// Returns whether one runs, where it could on this thread alone.
+    /// Returns whether they run, where they could on this thread alone.
     #[inline(always)]
     fn is_any(&self) -> bool {
         // ORDERING: as in `is_here`.
         self.thread.load(Ordering::Relaxed) != 0
     }
 
-    /// Notes that one begins.
+    /// Notes that they begin, in this place.
     #[inline(always)]
     fn begin(&self, at: At) {
-        self.at.set(at);
+        self.go_on(at);
         // ORDERING: as in `is_here`.
         self.thread.store(this_thread(), Ordering::Relaxed);
+    }
+
+    /// Notes that handlers are called in this place from here on.
+    #[inline(always)]
+    pub(crate) fn go_on(&self, at: At) {
+        self.at.set(at);
     }
 
     #[inline(always)]

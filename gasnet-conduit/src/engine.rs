@@ -5,7 +5,7 @@
     reason = "shares itself with C, and leads the endpoints' functions back to itself"
 )]
 
-use crate::arrive::{self, Backlog, Running};
+use crate::arrive::{self, At, Backlog, Running};
 use crate::config::Config;
 use crate::device::DeviceDoes;
 use crate::error::Error;
@@ -20,6 +20,7 @@ use fi_provider::raw::address_vector::AddressVector;
 use fi_provider::raw::completion::CompletionQueue;
 use fi_provider::raw::domain::{self, Domain};
 use fi_provider::raw::endpoint::{self, Endpoint, InPlace, Take};
+use fi_shm::membarrier;
 use fi_shm::wait::{Patience, Waiter};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -93,9 +94,11 @@ pub(crate) const ENDED: u8 = 16;
 pub(crate) const HANDLER: u8 = 4;
 /// The engine is being closed.
 pub(crate) const CLOSING: u8 = 8;
+/// A handler was left for ever.
+const LEFT: u8 = 32;
 
 // So that one byte tells of these things and of a device alone: `Core::is_at_rest`.
-const _: () = assert!((BACKLOG | ENDED | HANDLER | CLOSING) & Endpoint::DEVICE == 0);
+const _: () = assert!((BACKLOG | ENDED | HANDLER | CLOSING | LEFT) & Endpoint::DEVICE == 0);
 
 impl Rest {
     /// Makes the words of two endpoints, which were opened one after the other in a new domain.
@@ -123,6 +126,12 @@ impl Rest {
     #[inline(always)]
     pub(crate) fn is_busy(&self) -> bool {
         self.busy.get() != 0
+    }
+
+    /// Returns whether a handler runs, and there is none of these things.
+    #[inline(always)]
+    pub(crate) fn runs_without(&self, things: u8) -> bool {
+        self.busy.get() & (HANDLER | things) == HANDLER
     }
 
     /// Returns whether there is this thing.
@@ -217,6 +226,8 @@ impl<G: Guard> Engine<G> {
     /// [`Error::Job`], [`Error::NoRoom`],
     /// [`Error::Argument`].
     pub fn open(config: Config) -> Result<Box<Self>, Error> {
+        // Before there are threads of the engine's, with which it takes longer.
+        membarrier::join();
         let mut job = job::join(config.exchange)?;
         let (rank, ranks) = job.rank_and_ranks();
         let ring_bytes = config.ring()?;
@@ -257,6 +268,9 @@ impl<G: Guard> Engine<G> {
         job.introduce(own, [to_requests, to_replies])?;
         let near = find_near(&replies, rank, ranks)?;
         let device_does = DeviceDoes::all(&domain, &mut job)?;
+        for endpoint in [&requests, &replies] {
+            endpoint.allow_polling();
+        }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let core = Core {
             rank,
@@ -360,6 +374,21 @@ impl<G: Guard> Engine<G> {
         self.core.tell_failure()
     }
 
+    /// Does as [`Engine::attend`] behind a request, and nothing where rings are polled alone and
+    /// nothing has come there.
+    ///
+    /// # Errors
+    /// As [`Engine::poll`].
+    #[inline]
+    pub fn listen(&self) -> Result<(), Error> {
+        let _turn = self.turn()?;
+        if self.core.polls_in_vain() {
+            return Ok(());
+        }
+        self.core.work();
+        self.core.tell_failure()
+    }
+
     /// Polls until `is_done` returns true.
     ///
     /// # Errors
@@ -396,6 +425,7 @@ impl<G: Guard> Engine<G> {
     pub unsafe fn leave_handler(&self) {
         if self.core.running.abandon() {
             self.core.rest.set(HANDLER, false);
+            self.core.rest.set(LEFT, true);
             // SAFETY: the thread has the turn in which it runs the handler, and that never ends.
             unsafe { self.guard.unlock() };
         }
@@ -561,6 +591,16 @@ impl Core {
         unsafe { !self.requests.has_come_over_device() && !self.replies.has_come_over_device() }
     }
 
+    /// Returns whether nothing is to be done but to look at the rings that are polled, where nothing
+    /// has come.
+    #[inline(always)]
+    fn polls_in_vain(&self) -> bool {
+        self.requests.polls_in_vain()
+            && self.replies.polls_in_vain()
+            && self.rest.is_silent()
+            && !self.rest.has(BACKLOG)
+    }
+
     /// Returns whether there is nothing to do, as far as few instructions tell.
     #[inline(always)]
     pub(crate) fn is_at_rest(&self) -> bool {
@@ -581,15 +621,34 @@ impl Core {
     /// Makes progress by both endpoints: replies first, which make room for others.
     #[inline(never)]
     pub(crate) fn work(&self) {
-        if self.running.may_progress(true) {
+        if self.rest.has(LEFT | BACKLOG) {
+            return self.work_with_rest();
+        }
+        self.work_on::<false>();
+    }
+
+    /// Makes progress where replies wait for room, or a handler was left for ever.
+    #[cold]
+    #[inline(never)]
+    fn work_with_rest(&self) {
+        self.work_on::<true>();
+    }
+
+    /// Makes progress; with `REST` some of it may not be made, and replies that wait are sent.
+    #[inline(always)]
+    fn work_on<const REST: bool>(&self) {
+        self.begin_handlers(At::Replies);
+        if !REST || self.running.may_progress(true) {
             self.replies.progress_in_place();
         }
-        if self.rest.has(BACKLOG) {
+        if REST && self.rest.has(BACKLOG) {
             self.push_backlog();
         }
-        if self.running.may_progress(false) {
+        self.running.go_on(At::Requests);
+        if !REST || self.running.may_progress(false) {
             self.requests.progress_in_place();
         }
+        self.end_handlers();
         if self.rest.has(ENDED) || !self.ended.is_idle() {
             self.take_ended();
         }

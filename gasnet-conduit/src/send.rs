@@ -153,7 +153,7 @@ impl Core {
         let args = args.as_ptr();
         // SAFETY: there are as many arguments as the header says, and the payload is memory of this
         // process.
-        unsafe { self.handle::<true>((self.rank, is_reply, At::Own), header, args, place) };
+        unsafe { self.handle((self.rank, is_reply, At::Own), header, args, place) };
         Ok(())
     }
 

@@ -49,6 +49,13 @@ impl Header {
         })
     }
 
+    /// Returns the bytes of the arguments of a short message with this word, padded to 8.
+    #[inline(always)]
+    pub(crate) fn short_args_bytes(word: u64) -> usize {
+        // Each takes 4 bytes: their number is in the bits from 8 on.
+        ((word >> 6) as usize + 4) & 0x78
+    }
+
     /// Returns `None` for a word that no engine sends.
     #[inline(always)]
     pub(crate) fn of_word(word: u64) -> Option<Self> {
@@ -77,6 +84,7 @@ mod tests {
                 (0, 0, false, 0),
                 (255, 16, true, (1 << 48) - 1),
                 (7, 3, false, 12),
+                (9, 15, false, 0),
             ] {
                 let header = Header {
                     handler,
@@ -90,6 +98,8 @@ mod tests {
                 if let Some(short) = Header::of_short_word(word) {
                     assert_eq!(category, Category::Short);
                     assert_eq!((short.handler, short.args), (handler, args));
+                    let bytes = 4 * usize::from(args).next_multiple_of(2);
+                    assert_eq!(Header::short_args_bytes(word), bytes);
                 } else {
                     assert!(category != Category::Short || usize::from(args) == MOST_ARGS);
                 }

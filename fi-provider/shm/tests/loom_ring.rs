@@ -210,3 +210,57 @@ fn rung_is_found(senders: usize, records: &'static [usize], preemptions: usize) 
         words[0].store(0, Relaxed);
     });
 }
+
+/// Checks that a receiver finds all records by a look while it polls, by one at the end of that, and
+/// by the bell, of a sender that rings only where it finds no polling.
+#[test]
+fn each_record_is_polled_for_or_rung() {
+    check(4, || {
+        const RECORDS: u64 = 2;
+        let words = bells_memory();
+        // SAFETY: the request and a word, zero, which are kept until the end; nothing else accesses
+        // them.
+        let bells = unsafe { Bells::new(words.as_ptr().cast_mut().cast(), 1) };
+        let ring = Arc::new(Model::new(CAPACITY));
+        let (bell, other) = (bells.bell(0).expect("a bell"), Arc::clone(&ring));
+        let sending = thread::spawn(move || {
+            // SAFETY: a model of a ring of this capacity, which is kept; its one sender.
+            let mut sender = unsafe { Sender::new(other.memory(), CAPACITY) };
+            let polling = sender.polling();
+            for number in 0..RECORDS {
+                let room = sender.reserve(8).expect("a whole ring");
+                let mut room = room.expect("room for two");
+                room.set_word(0, LIKE_A_HEADER + (number << 32));
+                // SAFETY: the word is the ring's, which is kept.
+                if unsafe { room.publish_unless_polled(number as u16, polling) } {
+                    assert!(!bell.ring());
+                }
+            }
+        });
+        // SAFETY: a model of a ring of this capacity, which is kept; its one receiver.
+        let mut receiver = unsafe { Receiver::new(ring.memory(), CAPACITY) };
+        let mut received = 0;
+        let drain = |receiver: &mut Receiver, received: &mut u64| {
+            while receive(receiver, *received, 1) {
+                *received += 1;
+            }
+        };
+        receiver.begin_polling();
+        if !receiver.is_idle() {
+            drain(&mut receiver, &mut received);
+        }
+        if receiver.end_polling() == Some(true) {
+            drain(&mut receiver, &mut received);
+        }
+        // A record that was not found yet, and is not rung for, would never come.
+        while received < RECORDS {
+            if bells.take(0) != 0 {
+                drain(&mut receiver, &mut received);
+            } else {
+                thread::yield_now();
+            }
+        }
+        sending.join().unwrap();
+        words[0].store(0, Relaxed);
+    });
+}

@@ -174,49 +174,56 @@ fn main() -> Result<(), calls::Error> {
     ),
 ];
 
-/// Makes such a crate outside of TMPDIR, which is in the workspace, builds and runs it: `$1` is the
-/// project's root, `$2` oshrun, `$3` the crate that it depends on, `$4` where that is, `$5` the main
-/// file.
+/// Makes these crates outside of TMPDIR, which is in the workspace, builds and runs them: `$1` is the
+/// project's root, `$2` oshrun, and then come for each the crate that it depends on, where that is,
+/// and the main file. What they depend on is built once.
 const BUILD_OUTSIDE: &str = r#"
 place=$(mktemp --directory /tmp/farreach-outside.XXXXXX)
 trap 'rm --recursive "$place"' EXIT
-cd "$place"
-mkdir --parents outside/src
-cp "$1/Cargo.lock" outside
-cat > outside/Cargo.toml << END
+export CARGO_TARGET_DIR="$place/target"
+root=$1 oshrun=$2
+shift 2
+while [ $# -gt 0 ]; do
+    mkdir --parents "$place/outside-$1/src"
+    cd "$place/outside-$1"
+    cp "$root/Cargo.lock" .
+    cat > Cargo.toml << END
 [package]
-name = "outside"
+name = "outside-$1"
 edition = "2024"
 [dependencies]
-$3 = { path = "$1/$4" }
+$1 = { path = "$root/$2" }
 END
-printf '%s\n' "$5" > outside/src/main.rs
-cd outside
-cargo build --offline --quiet
-"$2" -n 3 target/debug/outside"#;
+    printf '%s\n' "$3" > src/main.rs
+    cargo build --offline --quiet
+    "$oshrun" -n 3 "$CARGO_TARGET_DIR/debug/outside-$1"
+    shift 3
+done"#;
 
-/// Returns the cases of crates outside of the workspace.
-fn outside(session: &Session) -> impl Iterator<Item = Case> {
-    OUTSIDE.into_iter().map(|(name, path, text, said)| {
-        let run = Invocation::new("sh")
-            .args(["-euc", BUILD_OUTSIDE, "sh"])
-            .arg(&session.place.root)
-            .arg(session.place.staged("bin/oshrun"))
-            .args([name, path, text]);
-        // It builds all that it depends on.
-        let name = format!("a crate outside of the workspace, {name}");
-        let mut case = Case::new(name, 300, run);
-        case.leaves_nothing = true;
-        case.expect.stdout = said.iter().map(|&text| text.to_owned()).collect();
-        case
-    })
+/// Returns the case of the crates outside of the workspace.
+fn outside(session: &Session) -> Case {
+    let run = Invocation::new("sh")
+        .args(["-euc", BUILD_OUTSIDE, "sh"])
+        .arg(&session.place.root)
+        .arg(session.place.staged("bin/oshrun"))
+        .args(
+            OUTSIDE
+                .map(|(name, path, text, _)| [name, path, text])
+                .concat(),
+        );
+    let mut case = Case::new("crates outside of the workspace, shmem and calls", 300, run);
+    case.leaves_nothing = true;
+    let said = OUTSIDE.iter().flat_map(|(.., said)| *said);
+    case.expect.stdout = said.map(|&text| text.to_owned()).collect();
+    case
 }
 
 /// Returns all cases.
 pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     let build = ["build", "--package", "farreach-safe", "--example", "safe"];
     let build = Build::new(session.cargo(&build), Duration::from_secs(300));
-    let mut cases = Vec::new();
+    // First, as it takes longest.
+    let mut cases = vec![outside(session)];
     for row in ROWS {
         for job in JOBS {
             let name = format!("{}, oshrun {}", row.join(" "), job.join(" "));
@@ -264,7 +271,6 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     mixed.expect = fails(&["PE 1 is in a barrier or another call"]);
     cases.push(mixed);
     cases.extend(misuses(session, "tests/rust/misuse", "shmem")?);
-    cases.extend(outside(session));
     Ok(cases)
 }
 

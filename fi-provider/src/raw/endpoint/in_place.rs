@@ -43,17 +43,28 @@ impl Endpoint {
     /// in place.
     #[inline(always)]
     pub fn progress_in_place(&self) {
-        if self.inbox.bells().is_rung(0) {
-            self.look_in_place();
+        let polled = self.polled.bit();
+        if self.is_first_rung() {
+            let has_come = self.polled.has_come();
+            self.look_in_place(if has_come { polled } else { 0 });
+        } else if polled != 0 {
+            if self.polled.has_come() {
+                self.look_in_place(polled);
+            } else {
+                self.note_silence();
+            }
         }
         if self.todo.get() != 0 {
             self.look_further::<true>();
         }
     }
 
+    /// Looks at the rings with these bells of the first word, and at those that were rung.
     #[inline(never)]
-    fn look_in_place(&self) {
-        let mut bells = self.inbox.bells().silence(0);
+    fn look_in_place(&self, mut bells: u64) {
+        if self.is_first_rung() {
+            bells |= self.inbox.bells().silence(0);
+        }
         while let Some(rung) = NonZero::new(bells) {
             let bell = rung.trailing_zeros() as usize;
             bells &= bells - 1;
@@ -85,7 +96,11 @@ impl Endpoint {
         loop {
             let record = match receiver.of_kind(Kind::Message as u16) {
                 Ok(Some(record)) => record,
-                Ok(None) => return !lead.is_over(),
+                Ok(None) => {
+                    let (next, is_over) = (receiver.next_word(), lead.is_over());
+                    self.note_heard(bell, next);
+                    return !is_over;
+                }
                 Err(Other) => return false,
             };
             let lying = Lying {
@@ -123,7 +138,7 @@ impl Endpoint {
         if bell == NEWS {
             self.take_news();
         } else {
-            self.drain_at(bell);
+            self.drain(bell);
         }
     }
 

@@ -35,6 +35,7 @@ mod near_path;
 mod opening;
 pub(crate) mod origin;
 mod pending;
+mod polled;
 mod posted;
 mod range;
 mod remote;
@@ -98,6 +99,7 @@ pub(crate) use link::Link;
 pub(crate) use origin::{Fate, Origin};
 pub(crate) use pending::State;
 use pending::{Pending, Table};
+use polled::Polled;
 use shared::Member;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -203,6 +205,7 @@ pub struct Endpoint {
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
     /// [`DEFERRED`], [`LEAVING`], [`NAMELESS`], [`SHARED`], [`LIBFABRIC`]).
     todo: Todo,
+    polled: Polled,
     /// Requests to be woken so far.
     requests: Cell<u64>,
     /// Bells of rings that have records left.
@@ -270,14 +273,20 @@ impl Endpoint {
     /// write and read themselves.
     #[inline(always)]
     pub fn progress(&self) {
-        // SAFETY: the word is mapped as long as the inbox, which is beside it, and aligned.
-        // ORDERING: decides only whether to swap; the swap orders.
-        if unsafe { &*self.first_bells }.load(Ordering::Relaxed) != 0 {
+        if self.is_first_rung() {
             self.look_first();
         }
         if self.todo.get() != 0 {
             self.look_further::<false>();
         }
+    }
+
+    /// Returns whether a bell of the first word has rung.
+    #[inline(always)]
+    fn is_first_rung(&self) -> bool {
+        // SAFETY: the word is mapped as long as the inbox, which is beside it, and aligned.
+        // ORDERING: decides only whether to swap; the swap orders.
+        unsafe { &*self.first_bells }.load(Ordering::Relaxed) != 0
     }
 
     /// Looks for work of which the first word of bells does not tell; with `IN_PLACE` messages are taken
@@ -372,6 +381,9 @@ impl Endpoint {
     #[inline(never)]
     fn drain(&self, bell: usize) {
         self.drain_at(bell);
+        if bell == self.polled.bell() && bell != NEWS {
+            self.follow_polled();
+        }
     }
 
     /// Takes the records of one ring: in line where bells are looked at.
@@ -416,6 +428,7 @@ impl Endpoint {
                         self.part(origin);
                     }
                     *slot = None;
+                    self.forget_polled(bell);
                     self.inbox.free(bell);
                     return;
                 }

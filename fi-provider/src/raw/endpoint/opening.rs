@@ -2,6 +2,7 @@
 
 use super::keys::Keys;
 use super::landings::Landings;
+use super::polled::Polled;
 use super::todo::Todo;
 use super::{Config, DEVICE, Endpoint, LIBFABRIC, SHARED};
 use crate::raw::address;
@@ -85,6 +86,7 @@ impl Endpoint {
                     | if libfabric.is_some() { LIBFABRIC } else { 0 }
                     | if config.shared.is_some() { SHARED } else { 0 },
             ),
+            polled: Polled::new(),
             requests: Cell::new(0),
             left: RefCell::default(),
             owing: RefCell::default(),
