@@ -2,7 +2,7 @@
 //! the kernel run it on the processors of all processes that take part (membarrier(2),
 //! MEMBARRIER_CMD_GLOBAL_EXPEDITED).
 //!
-//! Where one side stores A, passes [`light`] and loads B, and the other one stores B, passes [`heavy`]
+//! Where one side stores A, passes `light` and loads B, and the other one stores B, passes `heavy`
 //! and loads A, one of the loads finds the other side's store.
 
 use crate::sync::{Ordering, fence};

@@ -207,117 +207,154 @@ mod tests {
         Domain::open(config).expect("a domain")
     }
 
-    /// Checks that a ring is polled that is heard often, that another one takes its place, and that no
-    /// message is lost by that, nor by the end of a sender.
-    #[test]
-    fn the_ring_that_is_heard_is_polled_and_none_is_lost() {
-        let joined = membarrier::join();
-        let taken = Box::<Taken>::default();
-        let (own, vector) = (domain(), AddressVector::new());
-        // SAFETY: the counter is dropped last, and `take` calls nothing.
-        let in_place = unsafe { InPlace::new(take, (&raw const *taken).cast()) };
-        let config = Config {
-            in_place: Some(in_place),
-            ..Config::new(&CompletionQueue::new(1))
-        };
-        let receiver = Endpoint::open(&own, &vector, config).expect("an endpoint");
-        receiver.allow_polling();
-        let peers = AddressVector::new();
-        let to = peers.insert(&receiver.address()).expect("a number");
-        let other = domain();
-        let sender = || {
-            let queue = CompletionQueue::new(1);
-            let sender = Endpoint::open(&other, &peers, Config::new(&queue)).expect("an endpoint");
-            vector.insert(&sender.address()).expect("a number");
+    /// A receiver, and what senders to it need.
+    struct Party {
+        receiver: Endpoint,
+        vector: AddressVector,
+        peers: AddressVector,
+        to: PeerIndex,
+        other: Domain,
+        taken: Box<Taken>,
+    }
+
+    impl Party {
+        fn new() -> Self {
+            let taken = Box::<Taken>::default();
+            let (own, vector) = (domain(), AddressVector::new());
+            // SAFETY: the counter is dropped last, and `take` calls nothing.
+            let in_place = unsafe { InPlace::new(take, (&raw const *taken).cast()) };
+            let config = Config {
+                in_place: Some(in_place),
+                ..Config::new(&CompletionQueue::new(1))
+            };
+            let receiver = Endpoint::open(&own, &vector, config).expect("an endpoint");
+            receiver.allow_polling();
+            let peers = AddressVector::new();
+            let to = peers.insert(&receiver.address()).expect("a number");
+            Self {
+                receiver,
+                vector,
+                peers,
+                to,
+                other: domain(),
+                taken,
+            }
+        }
+
+        fn sender(&self) -> Endpoint {
+            let config = Config::new(&CompletionQueue::new(1));
+            let sender = Endpoint::open(&self.other, &self.peers, config).expect("an endpoint");
+            let number = self.vector.insert(&sender.address());
+            number.expect("a number");
             sender
-        };
-        let (first, second) = (sender(), sender());
-        let mut sent = 0;
-        let mut send = |from: &Endpoint| {
+        }
+
+        fn send(&self, from: &Endpoint) {
             // SAFETY: the way is used at once. The first message makes it.
-            let way = unsafe { from.way_now(to) };
+            let way = unsafe { from.way_now(self.to) };
             match way.map(|way| way.inject_words([7], &[])) {
-                None => from.inject(to, &[7]).expect("sent"),
+                None => from.inject(self.to, &[7]).expect("sent"),
                 Some(how) => assert_eq!(how, Sent::Yes),
             }
-            sent += 1;
-            sent
-        };
-        let mut hear = |from: &Endpoint| {
-            let sent = send(from);
-            receiver.progress_in_place();
-            receiver.progress_in_place();
-            assert_eq!(taken.get(), sent);
-        };
-        let polled = || receiver.polled.bell();
-        for _ in 0..OFTEN[0] {
-            assert_eq!(polled(), NEWS);
-            hear(&first);
         }
-        if !joined {
-            assert_eq!(polled(), NEWS);
+
+        /// Sends a message, and takes it in one turn, or in the second one if it is the first.
+        fn hear(&self, from: &Endpoint) {
+            let before = self.taken.get();
+            self.send(from);
+            self.receiver.progress_in_place();
+            self.receiver.progress_in_place();
+            assert_eq!(self.taken.get(), before + 1);
+        }
+
+        fn polled(&self) -> usize {
+            self.receiver.polled.bell()
+        }
+
+        /// Has a sender heard until its ring is polled: false where this process takes part in no
+        /// barriers, and polls nothing. The message with which a ring comes is not counted.
+        fn polls(&self, from: &Endpoint) -> bool {
+            for _ in 0..=OFTEN[0] {
+                assert_eq!((self.polled(), self.receiver.todo()), (NEWS, 0));
+                self.hear(from);
+                if self.polled() != NEWS {
+                    assert!(membarrier::join() && self.receiver.todo() != 0);
+                    return true;
+                }
+            }
+            assert!(!membarrier::join());
+            false
+        }
+    }
+
+    #[test]
+    fn a_ring_that_is_heard_often_takes_the_place_of_another_one() {
+        let party = Party::new();
+        let (first, second) = (party.sender(), party.sender());
+        party.hear(&second);
+        party.receiver.progress_in_place();
+        if !party.polls(&first) {
             return;
         }
-        let of_first = polled();
-        assert_ne!(of_first, NEWS);
-        // Of the ring that is polled no bell tells, which one in between brings about again.
+        let of_first = party.polled();
+        // One message of the ring that is polled begins the count anew.
         for _ in 1..OFTEN[1] {
-            hear(&second);
+            party.hear(&second);
         }
-        hear(&first);
-        assert_eq!(polled(), of_first);
+        party.hear(&first);
         for _ in 0..OFTEN[1] {
-            assert_eq!(polled(), of_first);
-            hear(&second);
+            assert_eq!(party.polled(), of_first);
+            party.hear(&second);
         }
-        assert_ne!(polled(), of_first);
-        assert_ne!(polled(), NEWS);
-        hear(&first);
-        // Where polling ends with a message in the ring, its bell is rung.
-        let send = |from: &Endpoint| {
-            // SAFETY: the way is used at once.
-            let way = unsafe { from.way_now(to) }.expect("a way");
-            assert_eq!(way.inject_words([7], &[]), Sent::Yes);
-        };
-        let before = taken.get();
-        send(&second);
-        assert_eq!(
-            (receiver.inbox.bells().take(0), receiver.polled.has_come()),
-            (0, true)
-        );
-        assert!(receiver.end_polling());
-        assert_eq!((receiver.todo(), polled()), (0, NEWS));
+        assert!(party.polled() != of_first && party.polled() != NEWS);
+        party.hear(&first);
+    }
+
+    #[test]
+    fn no_message_is_lost_where_polling_ends() {
+        let party = Party::new();
+        let (sender, receiver) = (party.sender(), &party.receiver);
+        if !party.polls(&sender) {
+            return;
+        }
+        // No bell tells of a message, until polling ends.
+        let before = party.taken.get();
+        party.send(&sender);
+        assert_eq!(receiver.inbox.bells().take(0), 0);
+        assert!(receiver.polled.has_come() && receiver.end_polling());
+        assert_eq!((receiver.todo(), party.polled()), (0, NEWS));
         receiver.progress_in_place();
-        assert_eq!(taken.get(), before + 1);
-        // Polling ends behind long silence.
-        for _ in 1..OFTEN[0] {
-            assert_eq!(receiver.todo(), 0);
-            send(&second);
-            receiver.progress_in_place();
-        }
-        for _ in 0..IDLE {
+        assert_eq!(party.taken.get(), before + 1);
+        // It ends behind long silence, of which `hear` has made one look.
+        assert!(party.polls(&sender));
+        for _ in 1..IDLE {
             assert!(receiver.polls_in_vain() && receiver.todo() != 0);
             receiver.progress_in_place();
         }
-        assert_eq!((receiver.todo(), polled()), (0, NEWS));
-        // A sender that ends takes its ring along.
-        for _ in 0..OFTEN[0] {
-            send(&second);
-            receiver.progress_in_place();
+        assert_eq!((receiver.todo(), party.polled()), (0, NEWS));
+        party.hear(&sender);
+    }
+
+    #[test]
+    fn a_sender_that_ends_takes_its_ring_along() {
+        let party = Party::new();
+        let (sender, receiver) = (party.sender(), &party.receiver);
+        if !party.polls(&sender) {
+            return;
         }
-        assert_ne!(polled(), NEWS);
-        send(&second);
-        drop(second);
+        let before = party.taken.get();
+        party.send(&sender);
+        drop(sender);
         receiver.progress_in_place();
-        assert_eq!(taken.get(), before + 1 + 2 * u32::from(OFTEN[0]));
+        assert_eq!(party.taken.get(), before + 1);
         // The domain's thread hears of the end: sooner than that many looks in vain end polling.
         for _ in 0..IDLE / 2 {
-            if polled() == NEWS {
+            if party.polled() == NEWS {
                 break;
             }
             std::thread::sleep(Duration::from_millis(1));
             receiver.progress_in_place();
         }
-        assert_eq!((receiver.polled.has_come(), polled()), (false, NEWS));
+        assert_eq!((receiver.polled.has_come(), party.polled()), (false, NEWS));
     }
 }
