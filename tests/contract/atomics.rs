@@ -30,11 +30,6 @@ pub(crate) fn of_8_bytes(transport: &dyn Transport) {
     });
 }
 
-/// One type of 8 bytes, whose operations are those of all: where each takes long.
-pub(crate) fn of_one_type(transport: &dyn Transport) {
-    run(transport, integers::<u64>);
-}
-
 pub(crate) fn of_floats(transport: &dyn Transport) {
     run(transport, |party| {
         let values = [

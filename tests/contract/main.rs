@@ -195,11 +195,11 @@ suite_beside!(mlx5_mixed_beside_shared: crate::device::Device::rc().beside(true)
 /// operations that are done in another way, or by lanes that disturb each other. Those whose paths
 /// have locks do it in strict mode, too.
 macro_rules! suite_of_lanes {
-    ($($name:ident: $device:expr, $atomics:ident;)*) => {$(
+    ($($name:ident: $device:expr;)*) => {$(
         suite! { $name: $device;
             elements { arrive_whole_and_alone }
             ranges { around_64_kibibytes_and_a_mebibyte between_symmetric_objects }
-            atomics { $atomics }
+            atomics { of_8_bytes }
             contention { of_sums for_a_lock_by_compare_swap }
             order { fence_publishes_ranges atomics_follow_writes quiet_delivers }
             lanes { of_threads shared_by_threads used_again with_numbers_of_their_own }
@@ -210,21 +210,21 @@ macro_rules! suite_of_lanes {
 }
 
 suite_of_lanes! {
-    mlx5_rc_everywhere: crate::device::Device::rc().policy("mpi-everywhere"), of_8_bytes;
-    mlx5_dc_everywhere: crate::device::Device::dc().policy("mpi-everywhere").two_on_each_node(), of_8_bytes;
-    mlx5_rc_twice_dynamic: crate::device::Device::rc().policy("2x-dynamic").two_on_each_node(), of_8_bytes;
-    mlx5_dc_twice_dynamic: crate::device::Device::dc().policy("2x-dynamic"), of_8_bytes;
-    mlx5_rc_shared_dynamic: crate::device::Device::rc().policy("shared-dynamic"), of_8_bytes;
-    mlx5_dc_shared_dynamic: crate::device::Device::dc().policy("shared-dynamic").two_on_each_node(), of_8_bytes;
-    mlx5_rc_static: crate::device::Device::rc().policy("static"), of_8_bytes;
-    mlx5_mixed_static: crate::device::Device::rc().policy("static").two_on_each_node(), of_8_bytes;
-    mlx5_dc_static_strict: crate::device::Device::dc().policy("static").strict(), of_one_type;
-    mlx5_rc_one_strict: crate::device::Device::rc().policy("mpi+threads").strict(), of_one_type;
-    mlx5_mixed_one: crate::device::Device::rc().policy("mpi+threads").two_on_each_node(), of_8_bytes;
-    mlx5_dc_one: crate::device::Device::dc().policy("mpi+threads"), of_8_bytes;
-    mlx5_rc_shared_queue: crate::device::Device::rc().one_queue(), of_8_bytes;
-    mlx5_dc_shared_queue: crate::device::Device::dc().one_queue().two_on_each_node(), of_8_bytes;
-    mlx5_dc_static_shared_queue: crate::device::Device::dc().policy("static").one_queue(), of_8_bytes;
+    mlx5_rc_everywhere: crate::device::Device::rc().policy("mpi-everywhere");
+    mlx5_dc_everywhere: crate::device::Device::dc().policy("mpi-everywhere").two_on_each_node();
+    mlx5_rc_twice_dynamic: crate::device::Device::rc().policy("2x-dynamic").two_on_each_node();
+    mlx5_dc_twice_dynamic: crate::device::Device::dc().policy("2x-dynamic");
+    mlx5_rc_shared_dynamic: crate::device::Device::rc().policy("shared-dynamic");
+    mlx5_dc_shared_dynamic: crate::device::Device::dc().policy("shared-dynamic").two_on_each_node();
+    mlx5_rc_static: crate::device::Device::rc().policy("static");
+    mlx5_mixed_static: crate::device::Device::rc().policy("static").two_on_each_node();
+    mlx5_dc_static_strict: crate::device::Device::dc().policy("static").strict();
+    mlx5_rc_one_strict: crate::device::Device::rc().policy("mpi+threads").strict();
+    mlx5_mixed_one: crate::device::Device::rc().policy("mpi+threads").two_on_each_node();
+    mlx5_dc_one: crate::device::Device::dc().policy("mpi+threads");
+    mlx5_rc_shared_queue: crate::device::Device::rc().one_queue();
+    mlx5_dc_shared_queue: crate::device::Device::dc().one_queue().two_on_each_node();
+    mlx5_dc_static_shared_queue: crate::device::Device::dc().policy("static").one_queue();
 }
 
 /// The tests that wait, on a device that acts at its own time, as hardware does.

@@ -1,8 +1,8 @@
 //! A ring of messages from one sender to one receiver, in memory that two processes share.
 //!
 //! The memory is a line of the receiver's, with its *head* and whether it *polls*, and then the
-//! records, back to back in `capacity` bytes. A record is a header word (length of the payload, kind, mark) and the payload,
-//! padded to 8 bytes. All zero bytes are an empty ring.
+//! records, back to back in `capacity` bytes. A record is a header word (length of the payload,
+//! kind, mark) and the payload, padded to 8 bytes. All zero bytes are an empty ring.
 //!
 //! The sender writes the payload, clears the word behind the record, and publishes by one release
 //! store of the header word. So the receiver looks at its next header word alone: a small record

@@ -45,8 +45,8 @@ impl Endpoint {
     pub fn progress_in_place(&self) {
         let polled = self.polled.bit();
         if self.is_first_rung() {
-            let has_come = self.polled.has_come();
-            self.look_in_place(if has_come { polled } else { 0 });
+            let come = if self.polled.has_come() { polled } else { 0 };
+            self.look_in_place(come | self.inbox.bells().silence(0));
         } else if polled != 0 {
             if self.polled.has_come() {
                 self.look_in_place(polled);
@@ -59,12 +59,9 @@ impl Endpoint {
         }
     }
 
-    /// Looks at the rings with these bells of the first word, and at those that were rung.
+    /// Looks at the rings with these bells of the first word.
     #[inline(never)]
     fn look_in_place(&self, mut bells: u64) {
-        if self.is_first_rung() {
-            bells |= self.inbox.bells().silence(0);
-        }
         while let Some(rung) = NonZero::new(bells) {
             let bell = rung.trailing_zeros() as usize;
             bells &= bells - 1;
@@ -138,7 +135,7 @@ impl Endpoint {
         if bell == NEWS {
             self.take_news();
         } else {
-            self.drain(bell);
+            self.drain_and_follow(bell);
         }
     }
 

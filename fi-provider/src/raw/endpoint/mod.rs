@@ -380,6 +380,12 @@ impl Endpoint {
     /// Takes the records of one ring, as a call.
     #[inline(never)]
     fn drain(&self, bell: usize) {
+        self.drain_and_follow(bell);
+    }
+
+    /// Takes the records of one ring, which may be the one that is polled.
+    #[inline(always)]
+    fn drain_and_follow(&self, bell: usize) {
         self.drain_at(bell);
         if bell == self.polled.bell() && bell != NEWS {
             self.follow_polled();

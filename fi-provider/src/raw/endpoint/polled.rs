@@ -120,7 +120,7 @@ impl Endpoint {
             self.polled.word.set(next);
             self.polled.times.set(0);
             self.polled.idle.set(0);
-        } else if self.polled.count(bell) {
+        } else if self.polled.is_allowed.get() && self.polled.count(bell) {
             self.begin_polling(bell);
         }
     }
@@ -137,7 +137,7 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     fn begin_polling(&self, bell: usize) {
-        if !self.polled.is_allowed.get() || !self.end_polling() {
+        if !self.end_polling() {
             return;
         }
         // SAFETY: the reference is used by no call that leads to rings.
@@ -310,13 +310,19 @@ mod tests {
         party.hear(&first);
     }
 
+    /// Returns a receiver that polls the ring of a sender; none where this process polls nothing.
+    fn polling() -> Option<(Party, Endpoint)> {
+        let party = Party::new();
+        let sender = party.sender();
+        party.polls(&sender).then_some((party, sender))
+    }
+
     #[test]
     fn no_message_is_lost_where_polling_ends() {
-        let party = Party::new();
-        let (sender, receiver) = (party.sender(), &party.receiver);
-        if !party.polls(&sender) {
+        let Some((party, sender)) = polling() else {
             return;
-        }
+        };
+        let receiver = &party.receiver;
         // No bell tells of a message, until polling ends.
         let before = party.taken.get();
         party.send(&sender);
@@ -337,11 +343,10 @@ mod tests {
 
     #[test]
     fn a_sender_that_ends_takes_its_ring_along() {
-        let party = Party::new();
-        let (sender, receiver) = (party.sender(), &party.receiver);
-        if !party.polls(&sender) {
+        let Some((party, sender)) = polling() else {
             return;
-        }
+        };
+        let receiver = &party.receiver;
         let before = party.taken.get();
         party.send(&sender);
         drop(sender);
