@@ -210,10 +210,8 @@ int farreach_am_poll(farreach_am_t *am);
  * FARREACH_AM_SHOWN_BYTES bytes at todo, and *bells is the address of a word: while the bytes, this word and that
  * FARREACH_AM_BELL_STEP words behind it are all 0, farreach_am_poll would do nothing, but in a handler.
  * They change at any time, by this process and by peers; to have seen them orders nothing; nobody else
- * writes them. Where a device is, one of the bytes is never 0; and one is not 0 while the engine polls the
- * ring of a peer that it hears alone, up to some thousand polls behind its last message. The bytes stay,
- * and the words are looked at, until the engine is closed. No other thread uses the engine during this
- * call. */
+ * writes them. Where a device is, one of the bytes is never 0. The bytes stay, and the words are looked at,
+ * until the engine is closed. No other thread uses the engine during this call. */
 #define FARREACH_AM_SHOWN_BYTES 3
 #define FARREACH_AM_BELL_STEP 32
 int farreach_am_show(const farreach_am_t *am, unsigned char *todo, const uint64_t **bells);

@@ -20,7 +20,6 @@ use fi_provider::raw::address_vector::AddressVector;
 use fi_provider::raw::completion::CompletionQueue;
 use fi_provider::raw::domain::{self, Domain};
 use fi_provider::raw::endpoint::{self, Endpoint, InPlace, Take};
-use fi_shm::membarrier;
 use fi_shm::wait::{Patience, Waiter};
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
@@ -226,8 +225,6 @@ impl<G: Guard> Engine<G> {
     /// [`Error::Job`], [`Error::NoRoom`],
     /// [`Error::Argument`].
     pub fn open(config: Config) -> Result<Box<Self>, Error> {
-        // Before there are threads of the engine's, with which it takes longer.
-        membarrier::join();
         let mut job = job::join(config.exchange)?;
         let (rank, ranks) = job.rank_and_ranks();
         let ring_bytes = config.ring()?;
@@ -268,9 +265,6 @@ impl<G: Guard> Engine<G> {
         job.introduce(own, [to_requests, to_replies])?;
         let near = find_near(&replies, rank, ranks)?;
         let device_does = DeviceDoes::all(&domain, &mut job)?;
-        for endpoint in [&requests, &replies] {
-            endpoint.allow_polling();
-        }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let core = Core {
             rank,
@@ -374,21 +368,6 @@ impl<G: Guard> Engine<G> {
         self.core.tell_failure()
     }
 
-    /// Does as [`Engine::attend`] behind a request, and nothing where rings are polled alone and
-    /// nothing has come there.
-    ///
-    /// # Errors
-    /// As [`Engine::poll`].
-    #[inline]
-    pub fn listen(&self) -> Result<(), Error> {
-        let _turn = self.turn()?;
-        if self.core.polls_in_vain() {
-            return Ok(());
-        }
-        self.core.work();
-        self.core.tell_failure()
-    }
-
     /// Polls until `is_done` returns true.
     ///
     /// # Errors
@@ -416,7 +395,7 @@ impl<G: Guard> Engine<G> {
         self.core.leave()
     }
 
-    /// Leaves the handler that this thread runs in, if it does: the process is about to end, and the
+    /// Leaves the handler, or the progress, that this thread runs in, if it does: the process is about to end, and the
     /// handler is never returned to. Requests and polls are possible again; those messages that the
     /// handler's endpoint takes do not come any more.
     ///
@@ -589,16 +568,6 @@ impl Core {
         }
         // SAFETY: one of the endpoints has a device, which is that of the domain of both.
         unsafe { !self.requests.has_come_over_device() && !self.replies.has_come_over_device() }
-    }
-
-    /// Returns whether nothing is to be done but to look at the rings that are polled, where nothing
-    /// has come.
-    #[inline(always)]
-    fn polls_in_vain(&self) -> bool {
-        self.requests.polls_in_vain()
-            && self.replies.polls_in_vain()
-            && self.rest.is_silent()
-            && !self.rest.has(BACKLOG)
     }
 
     /// Returns whether there is nothing to do, as far as few instructions tell.

@@ -43,7 +43,6 @@ pub mod futex;
 pub mod handover;
 pub mod helper;
 pub mod lock;
-pub mod membarrier;
 pub mod named;
 pub mod order;
 pub mod processors;

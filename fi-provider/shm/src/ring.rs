@@ -1,8 +1,8 @@
 //! A ring of messages from one sender to one receiver, in memory that two processes share.
 //!
-//! The memory is a line of the receiver's, with its *head* and whether it *polls*, and then the
-//! records, back to back in `capacity` bytes. A record is a header word (length of the payload,
-//! kind, mark) and the payload, padded to 8 bytes. All zero bytes are an empty ring.
+//! The memory is a line with the receiver's *head*, and then the records, back to back in
+//! `capacity` bytes. A record is a header word (length of the payload, kind, mark) and the payload,
+//! padded to 8 bytes. All zero bytes are an empty ring.
 //!
 //! The sender writes the payload, clears the word behind the record, and publishes by one release
 //! store of the header word. So the receiver looks at its next header word alone: a small record
@@ -17,22 +17,17 @@
 //! head that cannot be closes the ring ([`Broken`]); nothing outside the ring is ever accessed. The
 //! contents of payloads are the caller's to check, by copies: the sender could still change them.
 //!
-//! [`crate::bell`] tells a receiver which of its rings to look at. A receiver that polls a ring
-//! looks at its next header by itself ([`Receiver::begin_polling`]), and a sender that finds that
-//! ([`Room::publish_unless_polled`]) need not ring. Each side writes its word and then reads the
-//! other's, with a barrier in between ([`crate::membarrier`]), which costs the receiver alone: so the
-//! sender finds that polling has ended, and rings, or the receiver, which has ended it, finds the
-//! record.
+//! [`crate::bell`] tells a receiver which of its rings to look at.
 
 mod receiver;
 mod sender;
 
 pub use receiver::{First, Other, Receiver, Record, SHORT};
-pub use sender::{Polling, Room, Sender};
+pub use sender::{Room, Sender};
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// Bytes before the records: the receiver's line.
+/// Bytes before the records: the line of the receiver's head.
 pub const HEAD_BYTES: usize = 64;
 
 /// The bytes of a header word, and the alignment of a record.
@@ -189,12 +184,6 @@ impl Place {
     #[inline]
     fn head(self) -> *const Word {
         self.records.wrapping_sub(HEAD_BYTES / WORD)
-    }
-
-    /// Returns the word that is not 0 while the receiver polls.
-    #[inline(always)]
-    fn polled(self) -> *const Word {
-        self.records.wrapping_sub(HEAD_BYTES / WORD - 1)
     }
 }
 

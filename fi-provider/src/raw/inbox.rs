@@ -194,13 +194,6 @@ impl Inbox {
         self.wake();
     }
 
-    /// Rings the bell of a ring, for the endpoint: something is left there.
-    pub(crate) fn ring(&self, bell: usize) {
-        if let Some(bell) = self.bells.bell(bell) {
-            bell.ring();
-        }
-    }
-
     /// Wakes the endpoint's thread if it may sleep.
     pub(crate) fn wake(&self) {
         if let Some(waker) = self.known_waker() {

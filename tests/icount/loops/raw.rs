@@ -46,17 +46,15 @@ struct Party {
     done: Counter,
 }
 
-/// The objects that the loops use, in this order whatever the fields of an endpoint are: where it
-/// changes, the loops have other registers.
-#[repr(C)]
+/// The objects that the loops use.
 struct Bench {
-    value: [u8; 8],
     /// Starts operations.
     near: Party,
     /// Owns the region, and receives.
     far: Party,
     peer: PeerIndex,
     region: RemoteRegion,
+    value: [u8; 8],
     buffer: *mut u8,
     /// Messages sent so far.
     sent: Cell<u64>,

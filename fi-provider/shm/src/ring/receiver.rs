@@ -3,10 +3,7 @@
 use super::{
     Broken, CAPACITIES, Header, MESSAGE, Place, SKIP, WORD, Word, max_payload, record_words,
 };
-use crate::membarrier;
-use crate::sync::{AtomicU64, Ordering};
-#[cfg(not(loom))]
-use std::ptr::NonNull;
+use crate::sync::Ordering;
 
 /// The end of a ring that one thread at a time receives by.
 #[derive(Debug)]
@@ -108,40 +105,6 @@ impl Receiver {
         let next = unsafe { &*self.next };
         // ORDERING: tells only whether to call `short`, which orders.
         Header(next.value.load(Ordering::Relaxed)).kind() == kind
-    }
-
-    /// Begins to poll: the caller looks whether the ring [`Receiver::is_idle`] often enough, and a
-    /// sender whose process takes part in barriers ([`membarrier::join`]) need not ring.
-    pub fn begin_polling(&self) {
-        // ORDERING: a sender that does not see it yet rings.
-        self.polled().store(1, Ordering::Relaxed);
-    }
-
-    /// Ends polling. Returns whether there is a record already, of which no bell may tell; `None`
-    /// where the kernel refuses the barrier: then polling goes on.
-    pub fn end_polling(&self) -> Option<bool> {
-        // ORDERING: the barrier orders it before the look.
-        self.polled().store(0, Ordering::Relaxed);
-        // Pairs with that in `Room::publish_unless_polled`: this look finds the record, or that one
-        // the word of before.
-        if membarrier::heavy() {
-            return Some(!self.is_idle());
-        }
-        self.begin_polling();
-        None
-    }
-
-    fn polled(&self) -> &AtomicU64 {
-        // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
-        &unsafe { &*self.place.polled() }.value
-    }
-
-    /// Returns the word at which [`Receiver::is_idle`] looks: it moves with each record.
-    #[cfg(not(loom))]
-    #[inline(always)]
-    pub fn next_word(&self) -> NonNull<AtomicU64> {
-        // SAFETY: the word lies in the memory that `new` was given, mapped and aligned.
-        NonNull::from(&unsafe { &*self.next }.value)
     }
 
     /// Returns the first record, or `None` if there is none; then the sender gets all room back.

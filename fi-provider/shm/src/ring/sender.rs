@@ -1,7 +1,6 @@
 //! The sender's end of a ring.
 
 use super::{Broken, Header, MESSAGE, Place, SKIP, WORD, Word, max_payload, record_words};
-use crate::membarrier;
 use crate::sync::Ordering;
 
 /// The end of a ring that one thread at a time sends by.
@@ -26,16 +25,6 @@ pub struct Sender {
 
 // SAFETY: the memory is mapped for all threads, and none of them owns it.
 unsafe impl Send for Sender {}
-
-/// The word of receivers that never poll.
-#[cfg(not(loom))]
-static NEVER: Word = Word {
-    value: crate::sync::AtomicU64::new(0),
-};
-
-/// The word at which a sender finds whether the receiver polls, as long as the ring is mapped.
-#[derive(Clone, Copy, Debug)]
-pub struct Polling(*const Word);
 
 /// Room for a record; dropped without [`Room::publish`], it is as if it had not been reserved.
 #[derive(Debug)]
@@ -75,16 +64,6 @@ impl Sender {
     #[inline]
     pub fn max_payload(&self) -> usize {
         self.most
-    }
-
-    /// Returns the word at which this end finds whether the receiver polls: it never does where this
-    /// process takes part in no barriers ([`membarrier::join`]).
-    pub fn polling(&self) -> Polling {
-        #[cfg(not(loom))]
-        if !membarrier::has_joined() {
-            return Polling(&raw const NEVER);
-        }
-        Polling(self.place.polled())
     }
 
     /// Reserves a record with a payload of `len` bytes; `None` if the ring is full now, and also
@@ -234,21 +213,5 @@ impl Room<'_> {
         let words = record_words(self.len());
         self.sender
             .append(words, Header::new(MESSAGE, kind, self.len));
-    }
-
-    /// Publishes the record as [`Room::publish`] does. Returns whether the bell is to be rung: the
-    /// receiver does not poll.
-    ///
-    /// # Safety
-    /// The word is that of this ring, which is mapped.
-    #[inline(always)]
-    pub unsafe fn publish_unless_polled(self, kind: u16, polling: Polling) -> bool {
-        self.publish(kind);
-        membarrier::light();
-        // SAFETY: the word lies in the memory that `new` was given, mapped and aligned, or is
-        // `NEVER`.
-        let polled = unsafe { &*polling.0 };
-        // ORDERING: behind the barrier, which pairs with that in `Receiver::end_polling`.
-        polled.value.load(Ordering::Relaxed) == 0
     }
 }

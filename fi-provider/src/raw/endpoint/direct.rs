@@ -81,7 +81,7 @@ impl Endpoint {
     /// device does always.
     #[inline(always)]
     pub fn todo(&self) -> u8 {
-        self.todo.all()
+        self.todo.get()
     }
 
     /// Keeps [`Endpoint::todo`] at this place, too, from now on: for a program that looks at several

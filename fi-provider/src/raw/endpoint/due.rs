@@ -6,6 +6,7 @@
 use super::{DEVICE, Endpoint};
 use crate::raw::completion::{CompletionQueue, Entry, Failure};
 pub use crate::raw::far::lone::{LonePost, Taken};
+use std::sync::atomic::Ordering;
 
 /// The work of [`Endpoint::progress`].
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,9 @@ impl Endpoint {
     /// Makes progress, and takes the oldest entry of a queue that is the endpoint's.
     #[inline(always)]
     pub fn next(&self, queue: &CompletionQueue) -> Option<Result<Entry, Failure>> {
-        if !self.is_first_rung()
+        // SAFETY: the word is mapped as long as the inbox, which is beside it, and aligned.
+        // ORDERING: decides only whether to make progress, which orders.
+        if unsafe { &*self.first_bells }.load(Ordering::Relaxed) == 0
             && self.transmit().is(queue)
             && let Due::Lone(lone) = self.due(Ends::HERE)
         {

@@ -43,25 +43,17 @@ impl Endpoint {
     /// in place.
     #[inline(always)]
     pub fn progress_in_place(&self) {
-        let polled = self.polled.bit();
-        if self.is_first_rung() {
-            let come = if self.polled.has_come() { polled } else { 0 };
-            self.look_in_place(come | self.inbox.bells().silence(0));
-        } else if polled != 0 {
-            if self.polled.has_come() {
-                self.look_in_place(polled);
-            } else {
-                self.note_silence();
-            }
+        if self.inbox.bells().is_rung(0) {
+            self.look_in_place();
         }
         if self.todo.get() != 0 {
             self.look_further::<true>();
         }
     }
 
-    /// Looks at the rings with these bells of the first word.
     #[inline(never)]
-    fn look_in_place(&self, mut bells: u64) {
+    fn look_in_place(&self) {
+        let mut bells = self.inbox.bells().silence(0);
         while let Some(rung) = NonZero::new(bells) {
             let bell = rung.trailing_zeros() as usize;
             bells &= bells - 1;
@@ -93,11 +85,7 @@ impl Endpoint {
         loop {
             let record = match receiver.of_kind(Kind::Message as u16) {
                 Ok(Some(record)) => record,
-                Ok(None) => {
-                    let (next, is_over) = (receiver.next_word(), lead.is_over());
-                    self.note_heard(bell, next);
-                    return !is_over;
-                }
+                Ok(None) => return !lead.is_over(),
                 Err(Other) => return false,
             };
             let lying = Lying {
@@ -135,7 +123,7 @@ impl Endpoint {
         if bell == NEWS {
             self.take_news();
         } else {
-            self.drain_and_follow(bell);
+            self.drain_at(bell);
         }
     }
 

@@ -35,7 +35,6 @@ mod near_path;
 mod opening;
 pub(crate) mod origin;
 mod pending;
-mod polled;
 mod posted;
 mod range;
 mod remote;
@@ -99,7 +98,6 @@ pub(crate) use link::Link;
 pub(crate) use origin::{Fate, Origin};
 pub(crate) use pending::State;
 use pending::{Pending, Table};
-use polled::Polled;
 use shared::Member;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -205,7 +203,6 @@ pub struct Endpoint {
     /// Something to do that the first word of bells does not tell ([`WORK`], [`DEVICE`], [`WORDS`],
     /// [`DEFERRED`], [`LEAVING`], [`NAMELESS`], [`SHARED`], [`LIBFABRIC`]).
     todo: Todo,
-    polled: Polled,
     /// Requests to be woken so far.
     requests: Cell<u64>,
     /// Bells of rings that have records left.
@@ -273,20 +270,14 @@ impl Endpoint {
     /// write and read themselves.
     #[inline(always)]
     pub fn progress(&self) {
-        if self.is_first_rung() {
+        // SAFETY: the word is mapped as long as the inbox, which is beside it, and aligned.
+        // ORDERING: decides only whether to swap; the swap orders.
+        if unsafe { &*self.first_bells }.load(Ordering::Relaxed) != 0 {
             self.look_first();
         }
         if self.todo.get() != 0 {
             self.look_further::<false>();
         }
-    }
-
-    /// Returns whether a bell of the first word has rung.
-    #[inline(always)]
-    fn is_first_rung(&self) -> bool {
-        // SAFETY: the word is mapped as long as the inbox, which is beside it, and aligned.
-        // ORDERING: decides only whether to swap; the swap orders.
-        unsafe { &*self.first_bells }.load(Ordering::Relaxed) != 0
     }
 
     /// Looks for work of which the first word of bells does not tell; with `IN_PLACE` messages are taken
@@ -380,16 +371,7 @@ impl Endpoint {
     /// Takes the records of one ring, as a call.
     #[inline(never)]
     fn drain(&self, bell: usize) {
-        self.drain_and_follow(bell);
-    }
-
-    /// Takes the records of one ring, which may be the one that is polled.
-    #[inline(always)]
-    fn drain_and_follow(&self, bell: usize) {
         self.drain_at(bell);
-        if bell == self.polled.bell() && bell != NEWS {
-            self.follow_polled();
-        }
     }
 
     /// Takes the records of one ring: in line where bells are looked at.
@@ -434,7 +416,6 @@ impl Endpoint {
                         self.part(origin);
                     }
                     *slot = None;
-                    self.forget_polled(bell);
                     self.inbox.free(bell);
                     return;
                 }

@@ -26,7 +26,6 @@ pub(crate) struct NearPath {
     pub(crate) most: usize,
     pub(crate) near: Arc<Near>,
     pub(super) sharing: Sharing,
-    polling: ring::Polling,
 }
 
 /// The rest of a post, which is seldom one: `Link::settle` does it.
@@ -65,7 +64,6 @@ impl NearPath {
             )
         };
         Ok(Self {
-            polling: sender.polling(),
             sender: UnsafeCell::new(sender),
             bell: bells.bell(grant.bell as usize).ok_or(Error::Broken)?,
             offset: grant.offset,
@@ -110,7 +108,7 @@ impl NearPath {
     }
 
     /// Sends a record as [`NearPath::post`] does, where there is room without a look at the receiver's
-    /// progress: mostly to one that takes messages in place, and may poll.
+    /// progress.
     ///
     /// # Errors
     /// As [`NearPath::post`].
@@ -190,13 +188,12 @@ impl NearPath {
         unsafe { self.fill::<N, false>(room, kind, words, std::ptr::null(), 0) }
     }
 
-    /// Writes a record and publishes it. With `IN_PLACE` more than 16 bytes are copied in line, too,
-    /// and the bell is rung only where the receiver does not poll.
+    /// Writes a record and publishes it; where `WIDE`, more than 16 bytes are copied in line, too.
     ///
     /// # Safety
     /// As [`NearPath::post`]; the room is for so much.
     #[inline(always)]
-    unsafe fn fill<const N: usize, const IN_PLACE: bool>(
+    unsafe fn fill<const N: usize, const WIDE: bool>(
         &self,
         mut room: ring::Room<'_>,
         kind: u16,
@@ -209,18 +206,13 @@ impl NearPath {
         unsafe {
             room.payload().cast::<[u64; N]>().write(words);
             let to = room.payload().add(N * 8);
-            if IN_PLACE {
+            if WIDE {
                 copy::copy_message(to, bytes, len);
             } else {
                 copy::copy(to, bytes, len);
             }
         }
-        if !IN_PLACE {
-            room.publish(kind);
-        // SAFETY: the word is the ring's, which is mapped as long as `self`.
-        } else if unsafe { !room.publish_unless_polled(kind, self.polling) } {
-            return Ok(());
-        }
+        room.publish(kind);
         if self.bell.ring() {
             return Err(Seldom::Watched);
         }

@@ -2,7 +2,6 @@
 
 use super::keys::Keys;
 use super::landings::Landings;
-use super::polled::Polled;
 use super::todo::Todo;
 use super::{Config, DEVICE, Endpoint, LIBFABRIC, SHARED};
 use crate::raw::address;
@@ -86,7 +85,6 @@ impl Endpoint {
                     | if libfabric.is_some() { LIBFABRIC } else { 0 }
                     | if config.shared.is_some() { SHARED } else { 0 },
             ),
-            polled: Polled::new(),
             requests: Cell::new(0),
             left: RefCell::default(),
             owing: RefCell::default(),

@@ -60,9 +60,6 @@ impl Endpoint {
         };
         // Before anybody is asked: peers that are asked from here on make it readable again.
         waker.rest();
-        if !self.end_polling() {
-            return Outlook::Untold;
-        }
         let (bells, words) = (self.inbox.bells(), self.words.get());
         if self.is_anything_left() {
             return if (0..words).any(|word| bells.is_rung(word)) {
@@ -94,12 +91,11 @@ impl Endpoint {
     /// Keeps up the request of [`Endpoint::arm`], while another thread makes progress, or begins
     /// operations (`has_begun`): in its turn, behind that. Returns whether the thread may sleep on.
     pub fn keep_armed(&self, has_begun: bool) -> bool {
-        // Progress takes the peers' notes to wake with their bells, and may poll.
-        let is_polled = !self.end_polling();
+        // Progress takes the peers' notes to wake with their bells.
         let (words, request) = (self.words.get(), self.requests.get());
         let is_rung = self.inbox.bells().watch(words, request);
         let begins = |far: &Far| has_begun && far.traffic.is_busy.get();
         let is_busy = self.far().is_some_and(begins) || has_begun && self.libfabric.is_some();
-        !is_polled && !is_rung && !self.is_anything_left() && !is_busy
+        !is_rung && !self.is_anything_left() && !is_busy
     }
 }

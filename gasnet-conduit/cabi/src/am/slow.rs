@@ -17,16 +17,6 @@ pub(super) unsafe fn poll<G: Guard>(am: *const Engine<G>) -> c_int {
     code(unsafe { (*am).attend() })
 }
 
-/// Polls behind a request where messages have come.
-///
-/// # Safety
-/// As [`poll`].
-#[inline(never)]
-unsafe fn listen<G: Guard>(am: *const Engine<G>) -> c_int {
-    // SAFETY: the engine is open.
-    code(unsafe { (*am).listen() })
-}
-
 /// Sends a short request without arguments.
 ///
 /// # Safety
@@ -37,7 +27,7 @@ pub(super) unsafe fn request<G: Guard>(am: *const Engine<G>, rank: u32, handler:
     unsafe {
         match (*am).request_short_now(rank, handler) {
             Sent::Yes => OK,
-            Sent::More => listen(am),
+            Sent::More => poll(am),
             Sent::Unheard => wake(am, rank),
             Sent::Beyond(beyond) => request_far(am, rank, beyond.word(), beyond.way()),
             Sent::No => request_short(am, rank, handler, std::ptr::null(), 0),
@@ -61,7 +51,7 @@ pub(super) unsafe fn request_with<G: Guard>(
     unsafe {
         match (*am).request_medium_now(rank, handler, slice(payload, bytes)) {
             Sent::Yes => OK,
-            Sent::More => listen(am),
+            Sent::More => poll(am),
             Sent::Unheard => wake(am, rank),
             Sent::Beyond(beyond) => {
                 request_medium_far(am, rank, beyond.word(), payload, bytes, beyond.way())
@@ -178,7 +168,7 @@ pub(super) unsafe fn request_medium_far<G: Guard>(
             Sent::Yes => OK,
             Sent::No => request_medium_again(am, rank, word.handler(), payload, bytes),
             Sent::Beyond(_) => request_medium_by_others(am, rank, word, payload, bytes, way),
-            Sent::More | Sent::Unheard => listen(am),
+            Sent::More | Sent::Unheard => poll(am),
         }
     }
 }
@@ -259,7 +249,7 @@ pub(super) unsafe fn request_args<G: Guard>(
     unsafe {
         match (*am).request_args_now(rank, handler, slice(args, nargs as usize)) {
             Sent::Yes => OK,
-            Sent::More => listen(am),
+            Sent::More => poll(am),
             Sent::Unheard => wake(am, rank),
             Sent::Beyond(beyond) => request_args_far(am, rank, handler, args, nargs, beyond.way()),
             Sent::No => request_short(am, rank, handler, args, nargs),
@@ -343,7 +333,7 @@ unsafe fn request_with_args<G: Guard, const N: usize>(
         let (held, given) = (slice(payload, bytes), slice(args, nargs as usize));
         match (*am).request_medium_args_now::<N>(rank, handler, held, given) {
             Sent::Yes => OK,
-            Sent::More => listen(am),
+            Sent::More => poll(am),
             Sent::Unheard => wake(am, rank),
             Sent::Beyond(beyond) => {
                 let way = beyond.way();
