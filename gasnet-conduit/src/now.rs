@@ -3,7 +3,6 @@
 #![expect(unsafe_code, reason = "unlocks, and sends the bytes of integers")]
 
 use crate::engine::{Core, Engine};
-use crate::error::Error;
 use crate::lock::Guard;
 use crate::message::Message;
 use crate::send::{Payload, header};
@@ -23,8 +22,6 @@ pub enum Sent<'a> {
     Yes,
     /// It is sent, and [`Engine::poll`] is to be called: messages have come.
     More,
-    /// It is sent, and [`Engine::wake`] is to be called: the peer sleeps.
-    Unheard,
 }
 
 /// A request that no ring takes: its way, and its first word.
@@ -71,8 +68,6 @@ pub enum Replied {
     Beyond,
     /// It is sent.
     Yes,
-    /// It is sent, and [`Message::wake`] is to be called: the requester sleeps.
-    Unheard,
 }
 
 /// Sends by an expression, which returns whether it has sent, in the turn that this thread has, and
@@ -264,16 +259,6 @@ impl<G: Guard> Engine<G> {
         unsafe { self.guard.unlock() };
         is_wider
     }
-
-    /// Wakes a peer.
-    ///
-    /// # Errors
-    /// [`Error::NotNow`] in a handler.
-    pub fn wake(&self, rank: u32) -> Result<(), Error> {
-        let _turn = self.turn()?;
-        self.core.requests.wake(rank);
-        Ok(())
-    }
 }
 
 /// Sends a reply over the device by an expression on the way to the requester; returns whether it has.
@@ -341,10 +326,6 @@ impl Message {
                 self.note_reply();
                 Replied::Yes
             }
-            endpoint::Sent::Unheard => {
-                self.note_reply();
-                Replied::Unheard
-            }
         }
     }
 
@@ -386,12 +367,6 @@ impl Message {
         // SAFETY: the handler runs in this thread's turn, which does nothing else with the endpoint
         // before the last use of the way.
         unsafe { self.due()?.replies.way_now(self.source) }
-    }
-
-    /// Wakes the requester behind a reply.
-    pub fn wake(&self) {
-        // SAFETY: the engine has made the message, and is there during the handler.
-        unsafe { self.core() }.replies.wake(self.source);
     }
 }
 
@@ -454,7 +429,6 @@ impl Core {
         match way.inject_words(words, bytes) {
             endpoint::Sent::No => Sent::No,
             endpoint::Sent::Beyond => Sent::Beyond(Beyond(way, words[0])),
-            endpoint::Sent::Unheard => Sent::Unheard,
             endpoint::Sent::Yes if self.is_silent() => Sent::Yes,
             endpoint::Sent::Yes => Sent::More,
         }

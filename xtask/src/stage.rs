@@ -128,6 +128,9 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     for (name, text) in pkg_config() {
         write(&stage.join("lib/pkgconfig").join(name), &text)?;
     }
+    for (name, text) in make_files() {
+        write(&stage.join(OF_MESSAGES).join(CONDUIT).join(name), &text)?;
+    }
     fs::remove_dir_all(&work).at(&work)?;
     write(&stamp_path, &stamp)?;
     Ok(stage)
@@ -167,6 +170,44 @@ Libs: -L${libdir} -Wl,-rpath,${libdir} @LIBS@
 const PKG_CONFIG_STATIC: &str =
     "Libs.private: -Wl,--undefined=_Fork,--wrap=_Fork -lgcc -lgcc_eh -lc\n";
 
+/// The modes of GASNet-1, and the flag that compiler and linker need for threads.
+const MODES: [(&str, &str); 3] = [("seq", ""), ("parsync", " -pthread"), ("par", " -pthread")];
+
+/// The folder of the files for make below [`OF_MESSAGES`], as GASNet's installations have it.
+const CONDUIT: &str = "farreach-conduit";
+
+/// A mode of GASNet-1 for GNU make, by the variables of GASNet's README: the paths are taken from
+/// where this file lies.
+const MAKE: &str = "\
+# GASNet-1 by Farreach, GASNET_@MODE@: for programs whose makefile includes this.
+FARREACH_GASNET := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))../../..)
+GASNET_CC ?= cc
+GASNET_CXX ?= c++
+GASNET_LD ?= $(GASNET_CC)
+GASNET_DEFINES = -D_GNU_SOURCE=1 -DGASNET_@MODE@=1
+GASNET_INCLUDES = -I$(FARREACH_GASNET)/@INCLUDE@
+GASNET_OPT_CFLAGS = -O2
+GASNET_MISC_CFLAGS =@THREADS@
+GASNET_CPPFLAGS = $(GASNET_DEFINES) $(GASNET_INCLUDES)
+GASNET_CFLAGS = $(GASNET_OPT_CFLAGS) $(GASNET_MISC_CFLAGS)
+GASNET_CXXCPPFLAGS = $(GASNET_CPPFLAGS)
+GASNET_CXXFLAGS = $(GASNET_CFLAGS)
+GASNET_LDFLAGS =@THREADS@ -L$(FARREACH_GASNET)/lib -Wl,-rpath,$(FARREACH_GASNET)/lib
+GASNET_LIBS = -lfarreach-am
+";
+
+/// Returns the files for make: name and text of each.
+fn make_files() -> impl Iterator<Item = (String, String)> {
+    MODES.iter().map(|(mode, threads)| {
+        let text = MAKE.replace("@MODE@", &mode.to_uppercase());
+        let text = text.replace("@INCLUDE@", OF_MESSAGES);
+        (
+            format!("farreach-{mode}.mak"),
+            text.replace("@THREADS@", threads),
+        )
+    })
+}
+
 /// Returns the files for pkg-config: name and text of each.
 fn pkg_config() -> Vec<(String, String)> {
     let text = |name: &str, description: &str, cflags: &str, libs: &str| {
@@ -194,7 +235,7 @@ fn pkg_config() -> Vec<(String, String)> {
         ("shmem.pc".to_owned(), shmem + PKG_CONFIG_STATIC),
         ("farreach-am.pc".to_owned(), am),
     ];
-    for (mode, threads) in [("seq", ""), ("parsync", " -pthread"), ("par", " -pthread")] {
+    for (mode, threads) in MODES {
         let name = format!("farreach-gasnet-{mode}");
         let upper = mode.to_uppercase();
         let description = format!("GASNet-1 by Farreach, GASNET_{upper}");

@@ -9,6 +9,10 @@
 //! `None` has its bit set behind the take, so that a later take finds it. A receiver that leaves
 //! records in a ring looks at that ring again without a bell.
 //!
+//! A receiver that never sleeps has few bells, one in each byte of its first word, of which several
+//! rings may share one. Their senders ring by a plain store ([`ByteBell`]) in the place of a locked
+//! instruction, which would wait until the word is theirs.
+//!
 //! The highest bit of each word is the watch, by which the receiver asks to be woken
 //! ([`Bells::watch`]). It asks, and a sender rings, by one access to the same word: the receiver
 //! finds the bell, or the sender finds the watch: the later one of the two. The receiver asks until
@@ -21,6 +25,9 @@ pub const RINGS_PER_WORD: usize = 63;
 
 /// The bit of a word that is no ring's.
 const WATCH: u64 = 1 << 63;
+
+/// Bells by bytes ([`ByteBell`]): the lowest bits of the bytes of the first word.
+pub const BYTE_BELLS: usize = 8;
 
 /// Returns the bytes of memory that the bells of `rings` rings take: whole cache lines.
 pub const fn bytes(rings: usize) -> usize {
@@ -63,6 +70,20 @@ pub struct Bell {
 unsafe impl Send for Bell {}
 // SAFETY: every access to the word is atomic, and the memory is mapped for all threads.
 unsafe impl Sync for Bell {}
+
+/// The bell of a byte of the first word, in the hand of a sender. The receiver does not sleep.
+#[derive(Clone, Copy, Debug)]
+pub struct ByteBell {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    byte: *mut u8,
+    #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+    bell: Bell,
+}
+
+// SAFETY: every access to the byte is one store, and the memory is mapped for all threads.
+unsafe impl Send for ByteBell {}
+// SAFETY: every access to the byte is one store, and the memory is mapped for all threads.
+unsafe impl Sync for ByteBell {}
 
 impl Bells {
     /// Takes `memory` as the bells of `rings` rings.
@@ -152,6 +173,16 @@ impl Bells {
         }
     }
 
+    /// Does as [`Bells::silence`] for the first word and bells by bytes: bit `8 * i` stands for bell
+    /// `i`. No other bit is set, unless a sender goes wrong.
+    #[inline(always)]
+    pub fn silence_bytes(&self) -> u64 {
+        // SAFETY: the word is the first of those that `new` was given, mapped and aligned to 8.
+        // ORDERING: as in `silence`. A store to a byte comes before this swap, which takes its bell, or
+        // behind it.
+        unsafe { self.word(0) }.swap(0, Ordering::Acquire)
+    }
+
     /// Asks to be woken, for the time of this number, which is not 0; senders find it in
     /// [`Bell::request`], and the watch in each of the first `words` words. Returns whether a bell
     /// has been rung there already: the receiver does not sleep then.
@@ -215,6 +246,19 @@ impl Bell {
         (before | self.bit).cast_signed() < 0
     }
 
+    /// Returns the bell by bytes of the same bit; `None` if that is the lowest of no byte of the first
+    /// word.
+    pub fn of_byte(&self) -> Option<ByteBell> {
+        let bit = self.bit.trailing_zeros();
+        let is_first = self.word == self.request.wrapping_add(1);
+        (is_first && bit.is_multiple_of(8)).then(|| ByteBell {
+            #[cfg(all(target_arch = "x86_64", not(loom)))]
+            byte: (self.word.cast_mut().cast::<u8>()).wrapping_add(bit as usize / 8),
+            #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+            bell: *self,
+        })
+    }
+
     /// Returns the number of the last time that the receiver has asked to be woken, else 0: to wake
     /// it once for that time is enough.
     pub fn request(&self) -> u64 {
@@ -223,6 +267,27 @@ impl Bell {
         let request = unsafe { &*self.request };
         // ORDERING: behind the ring that has found the watch of this time, or of an earlier one.
         request.load(Ordering::Relaxed)
+    }
+}
+
+impl ByteBell {
+    /// Tells the receiver to look at the rings of the bell, as [`Bell::ring`] does; by one store.
+    ///
+    /// # Safety
+    /// The receiver does not sleep, and each bell of the byte is this one.
+    #[inline(always)]
+    pub unsafe fn ring(self) {
+        // Rust has no atomic accesses to parts of a word. The processor has: a store to the byte is
+        // ordered behind the earlier ones, and changes no other byte (Intel SDM vol. 3, 9.2.2).
+        // SAFETY: the byte is one of those that `Bells::new` was given, mapped. The compiler keeps
+        // accesses to memory before the block there.
+        #[cfg(all(target_arch = "x86_64", not(loom)))]
+        unsafe {
+            core::arch::asm!("mov byte ptr [{}], 1", in(reg) self.byte,
+                options(nostack, preserves_flags));
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(loom))))]
+        self.bell.ring();
     }
 }
 
@@ -252,6 +317,26 @@ mod tests {
                 assert_eq!(bells.take(ring / 63), 0);
             }
         }
+    }
+
+    #[test]
+    fn bells_by_bytes_ring_alone_and_beside_bits() {
+        let mut memory = Memory([0; 24]);
+        // SAFETY: aligned to 64, long enough, zero, outlives the bells.
+        let bells = unsafe { Bells::new((&raw mut memory.0).cast(), 130) };
+        let of = |bell: usize| bells.bell(bell).expect("a bell");
+        for first in 0..BYTE_BELLS {
+            for second in 0..BYTE_BELLS {
+                // SAFETY: nobody sleeps, and no bit but the lowest of a byte is used.
+                unsafe { of(8 * first).of_byte().expect("a byte").ring() };
+                assert!(!of(8 * second).ring());
+                let both = 1 << (8 * first) | 1 << (8 * second);
+                assert_eq!(bells.silence_bytes(), both);
+                assert!(!bells.is_rung(0));
+            }
+        }
+        let others = [1, 7, 9, 62, 63, 63 + 8, 126];
+        assert!(others.iter().all(|&other| of(other).of_byte().is_none()));
     }
 
     #[test]

@@ -155,13 +155,28 @@ fn no_wake_up_is_lost() {
 /// Checks that the bells alone find all that was rung, of two rings and one word of bells.
 #[test]
 fn each_ring_that_is_rung_is_found() {
-    rung_is_found(2, &[1], 3);
-    rung_is_found(1, &[1, 1], 4);
+    rung_is_found(2, &[1], 3, Of::Bits);
+    rung_is_found(1, &[1, 1], 4, Of::Bits);
+}
+
+/// Checks that the one bell of two rings finds all that was rung.
+#[test]
+fn each_ring_of_a_shared_bell_is_found() {
+    rung_is_found(2, &[1], 3, Of::OneByte);
+    rung_is_found(1, &[1, 1], 4, Of::OneByte);
+}
+
+/// The bells of rings.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    Bits,
+    /// All have that of the first byte.
+    OneByte,
 }
 
 /// Lets `senders` threads send so many words each, ringing after each record; the receiver takes
 /// the bells and drains.
-fn rung_is_found(senders: usize, records: &'static [usize], preemptions: usize) {
+fn rung_is_found(senders: usize, records: &'static [usize], preemptions: usize, of: Of) {
     check(preemptions, move || {
         let words = bells_memory();
         // SAFETY: the request and a word, zero, which are kept until the end; nothing else accesses
@@ -171,13 +186,18 @@ fn rung_is_found(senders: usize, records: &'static [usize], preemptions: usize) 
             .map(|_| Arc::new(Model::new(CAPACITY)))
             .collect();
         let start = |(i, ring): (usize, &Arc<Model>)| {
+            let i = if of == Of::OneByte { 0 } else { i };
             let (bell, ring): (Bell, _) = (bells.bell(i).expect("a bell"), Arc::clone(ring));
             thread::spawn(move || {
                 // SAFETY: a model of a ring of this capacity, which is kept; its one sender.
                 let mut sender = unsafe { Sender::new(ring.memory(), CAPACITY) };
                 for (number, &words) in (0..).zip(records) {
                     send(&mut sender, number, words);
-                    assert!(!bell.ring());
+                    match of {
+                        Of::Bits => assert!(!bell.ring()),
+                        // SAFETY: the receiver does not sleep, and there is one bell.
+                        Of::OneByte => unsafe { bell.of_byte().expect("a byte").ring() },
+                    }
                 }
             })
         };
@@ -190,9 +210,13 @@ fn rung_is_found(senders: usize, records: &'static [usize], preemptions: usize) 
             .collect();
         let all = records.len();
         while receivers.iter().any(|&(_, received)| received < all) {
-            let taken = bells.take(0);
+            let taken = match of {
+                Of::Bits => bells.take(0),
+                Of::OneByte => bells.silence_bytes(),
+            };
             for (i, (receiver, received)) in receivers.iter_mut().enumerate() {
-                while taken & 1 << i != 0 {
+                let bell = if of == Of::OneByte { 0 } else { i };
+                while taken & 1 << bell != 0 {
                     let words = records.get(*received).copied().unwrap_or(0);
                     if !receive(receiver, *received as u64, words) {
                         break;

@@ -11,16 +11,57 @@ use super::arena::Arena;
 use super::error::Error;
 use super::waker::Waker;
 use super::wire::Grant;
-use fi_shm::bell::{self, Bell, Bells};
+use fi_shm::bell::{self, BYTE_BELLS, Bell, Bells, RINGS_PER_WORD};
 use fi_shm::ring;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// Bells of one endpoint: one for each ring that leads to it, and the first.
-const BELLS: usize = 1024;
-/// The bell by which the endpoint's own process tells it of news.
+/// Rings to one endpoint, by number: the first is none.
+const RINGS: usize = 1024;
+/// The bell by which the endpoint's own process tells it of news, which no ring has.
 pub(crate) const NEWS: usize = 0;
+
+/// The bells that an endpoint's rings have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chime {
+    /// One for each ring, a bit: the endpoint may sleep.
+    Bits,
+    /// A few bytes ([`ByteBell`](bell::ByteBell)): ring `i` has that of number `i % 8`. The endpoint
+    /// never sleeps.
+    Bytes,
+}
+
+impl Chime {
+    /// Returns the bit of a ring.
+    fn bit(self, ring: usize) -> usize {
+        match self {
+            Self::Bits => ring,
+            Self::Bytes => 8 * (ring % BYTE_BELLS),
+        }
+    }
+
+    /// Returns the number of rings that have bits of their own.
+    fn rings(self) -> usize {
+        match self {
+            Self::Bits => RINGS,
+            Self::Bytes => 0,
+        }
+    }
+
+    /// Returns the number of words that have the bits of rings up to this number.
+    pub(crate) fn words(self, rings: usize) -> usize {
+        match self {
+            Self::Bits => rings.div_ceil(RINGS_PER_WORD),
+            Self::Bytes => 1,
+        }
+    }
+
+    /// Returns whether a ring of this number would have the bell for news.
+    fn is_of_news(self, ring: usize) -> bool {
+        self.bit(ring) == NEWS
+    }
+}
 
 /// A range of the own arena, given back with its last user.
 #[derive(Debug)]
@@ -54,7 +95,7 @@ impl Drop for Range {
 
 /// Bytes from the bells of an endpoint to those of the next one in the same pages.
 pub(crate) const BELL_STEP: usize = 256;
-const _: () = assert!(bell::bytes(BELLS) <= BELL_STEP);
+const _: () = assert!(bell::bytes(RINGS) <= BELL_STEP);
 
 /// Endpoints whose bells lie in the same pages.
 const SIDE_BY_SIDE: usize = 16;
@@ -88,12 +129,18 @@ impl Belfry {
 pub(crate) struct Lead {
     pub(crate) memory: Range,
     pub(crate) capacity: usize,
-    pub(crate) bell: usize,
+    /// The number of the ring.
+    pub(crate) ring: usize,
     /// The sender.
     pub(crate) from: Address,
-    /// Set when the sender has released the ring or is gone.
-    pub(crate) is_over: AtomicBool,
+    /// [`OVER`], [`SHARED`].
+    notes: AtomicU8,
 }
+
+/// The sender has released the ring or is gone.
+const OVER: u8 = 1;
+/// Other rings have the same bell.
+const SHARED: u8 = 2;
 
 /// The rings to one endpoint, and their bells.
 #[derive(Debug)]
@@ -104,13 +151,14 @@ pub(crate) struct Inbox {
     waker: OnceLock<Waker>,
     /// The pages of the bells, and where these lie in the arena.
     bells_at: (Arc<Range>, usize),
+    chime: Chime,
     capacity: usize,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Bells that are in use.
+    /// Rings that are in use, by number, and numbers that none may have.
     used: Vec<bool>,
     /// Rings that the endpoint has not taken over yet.
     new: Vec<Arc<Lead>>,
@@ -118,23 +166,25 @@ struct State {
 }
 
 impl Inbox {
-    /// Makes an inbox whose rings have `capacity` bytes each.
-    pub(crate) fn new(arena: &Arc<Arena>, belfry: &Belfry, capacity: usize) -> Result<Self, Error> {
+    /// Makes an inbox whose rings have such bells, and `capacity` bytes each.
+    pub(crate) fn new(
+        arena: &Arc<Arena>,
+        belfry: &Belfry,
+        chime: Chime,
+        capacity: usize,
+    ) -> Result<Self, Error> {
         let bells_at = belfry.place(arena)?;
         // SAFETY: a place for these bells alone, zero and aligned as pages are, of enough bytes, in pages
         // which `self` holds as long as it lives.
-        let bells = unsafe { Bells::new(arena.at(bells_at.1), BELLS) };
-        let state = State {
-            used: vec![true],
-            ..State::default()
-        };
+        let of = |rings| unsafe { Bells::new(arena.at(bells_at.1), rings) };
         Ok(Self {
-            news: bells.bell(NEWS).ok_or(Error::NoRoom)?,
-            bells,
+            news: of(RINGS).bell(NEWS).ok_or(Error::NoRoom)?,
+            bells: of(chime.rings()),
             waker: OnceLock::new(),
             bells_at,
+            chime,
             capacity,
-            state: Mutex::new(state),
+            state: Mutex::default(),
         })
     }
 
@@ -158,21 +208,26 @@ impl Inbox {
             return Err(Error::PeerGone);
         }
         let free = state.used.iter().position(|used| !used);
-        let bell = free.unwrap_or(state.used.len());
-        if bell >= BELLS {
+        let ring = free.unwrap_or_else(|| {
+            while self.chime.is_of_news(state.used.len()) {
+                state.used.push(true);
+            }
+            state.used.len()
+        });
+        if ring >= RINGS {
             return Err(Error::NoRoom);
         }
         let lead = Arc::new(Lead {
             memory: Range::take(arena, ring::bytes(self.capacity))?,
             capacity: self.capacity,
-            bell,
+            ring,
             from,
-            is_over: AtomicBool::new(false),
+            notes: AtomicU8::new(0),
         });
-        if bell == state.used.len() {
+        if ring == state.used.len() {
             state.used.push(true);
         } else {
-            state.used[bell] = true;
+            state.used[ring] = true;
         }
         state.new.push(Arc::clone(&lead));
         drop(state);
@@ -180,8 +235,9 @@ impl Inbox {
         let grant = Grant {
             offset: lead.memory.offset as u64,
             capacity: self.capacity as u32,
-            bell: bell as u32,
+            bell: self.chime.bit(ring) as u32,
             bells: self.bells_at.1 as u64,
+            is_by_bytes: self.chime == Chime::Bytes,
         };
         Ok((lead, grant))
     }
@@ -225,9 +281,14 @@ impl Inbox {
         std::mem::take(&mut self.lock().new)
     }
 
-    /// Frees the bell of a ring that is over and empty.
-    pub(crate) fn free(&self, bell: usize) {
-        if let Some(used) = self.lock().used.get_mut(bell) {
+    /// Returns the kind of the bells.
+    pub(crate) fn chime(&self) -> Chime {
+        self.chime
+    }
+
+    /// Frees the number of a ring that is over and empty.
+    pub(crate) fn free(&self, ring: usize) {
+        if let Some(used) = self.lock().used.get_mut(ring) {
             *used = false;
         }
     }
@@ -244,13 +305,26 @@ impl Inbox {
 
 impl Lead {
     pub(crate) fn is_over(&self) -> bool {
-        // ORDERING: pairs with the release store in `end`: records before it are seen.
-        self.is_over.load(Ordering::Acquire)
+        // ORDERING: pairs with `end`: records before it are seen.
+        self.notes.load(Ordering::Acquire) & OVER != 0
     }
 
     pub(crate) fn end(&self) {
         // ORDERING: pairs with the acquire load in `is_over`.
-        self.is_over.store(true, Ordering::Release);
+        self.notes.fetch_or(OVER, Ordering::Release);
+    }
+
+    /// Notes that other rings have the same bell.
+    pub(crate) fn share(&self) {
+        // ORDERING: only the thread that notes it asks.
+        self.notes.fetch_or(SHARED, Ordering::Relaxed);
+    }
+
+    /// Returns whether the ring is neither over nor shares its bell.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        // ORDERING: a ring that is over is looked at again.
+        self.notes.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -262,7 +336,7 @@ mod tests {
     fn bells_lie_side_by_side_and_their_pages_go_with_the_last_of_them() {
         let arena = Arc::new(Arena::new(1 << 20).expect("an arena"));
         let belfry = Belfry::default();
-        let inbox = || Inbox::new(&arena, &belfry, 1 << 16).expect("an inbox");
+        let inbox = || Inbox::new(&arena, &belfry, Chime::Bits, 1 << 16).expect("an inbox");
         let inboxes: Vec<_> = (0..=SIDE_BY_SIDE).map(|_| inbox()).collect();
         let first = inboxes[0].bells().first().addr();
         for (at, inbox) in inboxes.iter().enumerate().take(SIDE_BY_SIDE) {

@@ -247,6 +247,7 @@ fn a_domain_survives_servers_that_talk_nonsense() {
             capacity: of(2, 1 << (6 + words[3] % 27)) as u32,
             bell: of(4, words[5] % 2000) as u32,
             bells: of(6, TABLE_BYTES as u64 + (1 << 19)),
+            is_by_bytes: words[7].is_multiple_of(4),
         };
         std::thread::scope(|scope| {
             scope.spawn(move || serve(offer, bytes, len, grant));

@@ -20,7 +20,7 @@ pub(crate) enum Request {
 }
 
 /// The protocol between domains, rings included.
-pub(crate) const PROTOCOL: u32 = 5;
+pub(crate) const PROTOCOL: u32 = 6;
 
 /// Place of the port in a hello.
 const PORT: usize = 8 + Ticket::BYTES;
@@ -105,10 +105,12 @@ pub(crate) struct Grant {
     /// The bell: a bit of the words at `bells`.
     pub(crate) bell: u32,
     pub(crate) bells: u64,
+    /// Whether the bell is the lowest bit of a byte that may be stored to.
+    pub(crate) is_by_bytes: bool,
 }
 
 impl Grant {
-    pub(crate) const BYTES: usize = 24;
+    pub(crate) const BYTES: usize = 32;
     /// The bell of an answer without a ring, where there is no room for one. All zeros is the answer
     /// where there is no such endpoint.
     const NO_ROOM: u32 = 1;
@@ -127,7 +129,8 @@ impl Grant {
         bytes[..8].copy_from_slice(&self.offset.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.capacity.to_le_bytes());
         bytes[12..16].copy_from_slice(&self.bell.to_le_bytes());
-        bytes[16..].copy_from_slice(&self.bells.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.bells.to_le_bytes());
+        bytes[24] = self.is_by_bytes.into();
         bytes
     }
 
@@ -141,6 +144,7 @@ impl Grant {
             capacity: word(bytes, 8),
             bell: word(bytes, 12),
             bells: long(bytes, 16),
+            is_by_bytes: bytes[24] != 0,
         };
         match (grant.capacity, grant.bell) {
             (0, Self::NO_ROOM) => Err(Error::NoRoom),
@@ -192,6 +196,7 @@ mod tests {
             capacity: 65536,
             bell: 70,
             bells: 4096,
+            is_by_bytes: true,
         };
         for answer in [Ok(grant), Err(Error::NoRoom), Err(Error::PeerGone)] {
             assert_eq!(Grant::decode(&Grant::encode_all(answer)), answer);

@@ -629,7 +629,6 @@ pub(crate) unsafe extern "C" fn farreach_am_reply_short(
         }
         match (*request).reply_short_now(handler) {
             Replied::Yes => OK,
-            Replied::Unheard => slow::wake_requester(request),
             Replied::Beyond => slow::reply_far(request, handler),
             Replied::No => slow::reply_short(request, handler, args, nargs),
         }

@@ -11,7 +11,7 @@ const BROWSER_LIMIT: u64 = 180;
 const LIMIT: u64 = 90;
 
 /// Trials: a name, and a script. `$1` is the moved installation, `$2` the project's root.
-const SCRIPTS: [(&str, &str); 22] = [
+const SCRIPTS: [(&str, &str); 23] = [
     (
         "files",
         r#"for file in bin/oshrun bin/oshcc bin/oshc++ bin/farreach bin/softhca lib/libsofthca_shim.so lib/libshmem.so lib/check/libshmem.so lib/farreach/libshmem.so.0 lib/farreach/libfarreach-fi.so lib/libshmem.a lib/pkgconfig/shmem.pc \
@@ -115,6 +115,14 @@ const SCRIPTS: [(&str, &str); 22] = [
            "$1/bin/oshrun" -n 2 "$TMPDIR/hello"
            eval "cc -static -o \"\$TMPDIR/hello\" \"\$2/examples/c/hello.c\" $(pkg-config --static --cflags --libs shmem)"
            "$1/bin/oshrun" -n 2 "$TMPDIR/hello"; rm "$TMPDIR/hello""#,
+    ),
+    (
+        "GASNet by make",
+        r#"cd "$TMPDIR"; for mode in seq parsync par; do
+               printf 'include %s\nhello: %s\n\t%s\n' "$1/include/farreach-am/farreach-conduit/farreach-$mode.mak" "$2/examples/gasnet/hello.c" \
+                   '$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ $< $(GASNET_LDFLAGS) $(GASNET_LIBS)' > makefile
+               make -s; "$1/bin/oshrun" -n 2 ./hello; rm hello makefile
+           done"#,
     ),
     (
         "libfabric, calls",

@@ -14,7 +14,6 @@ use crate::device::amo::Amo;
 use crate::raw::atomic::{Atomic, amo};
 use crate::raw::completion::{Entry, Report};
 use crate::raw::error::Error;
-use crate::raw::far::lane::Lane;
 use crate::raw::far::mark::Mark;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
@@ -232,8 +231,7 @@ impl Endpoint {
         // SAFETY: `found` has room for the word until the operation is reported, aligned.
         let is_done = unsafe {
             self.update_quickly(region, path, word, amo, found, what)
-                || path.widen(Lane::Memory)
-                    && self.update_quickly(region, path, word, amo, found, what)
+                || path.widen_memory() && self.update_quickly(region, path, word, amo, found, what)
                 || self.atomic_far(region, path, word, amo, found, what)?
         };
         is_done.then_some(()).ok_or(Error::NotAllowed)

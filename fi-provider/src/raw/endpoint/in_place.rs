@@ -8,17 +8,17 @@
 
 use super::link::{Link, Path};
 use super::lying::{InPlace, Lying};
-use super::near_path::{Seldom, apart};
 use super::origin::{Fate, Origin};
 use super::{Endpoint, Incoming, NEWS};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::error::Error;
-use crate::raw::far::lane::Lane;
 use crate::raw::far::path::FarPath;
 use crate::raw::protocol::Kind;
 use crate::raw::record::Record;
+use fi_shm::bell::BYTE_BELLS;
 use fi_shm::ring::Other;
 use std::num::NonZero;
+use std::sync::atomic::Ordering;
 
 /// The way to a peer that was sent to before. Its functions send messages as
 /// [`Endpoint::inject_words`] does, where that is possible at once, and call nothing.
@@ -30,12 +30,11 @@ pub struct Way<'a>(&'a Link);
 pub enum Sent {
     /// The message is not sent: there is no room.
     No,
-    /// It is not sent: there is no ring, or it takes no message of this length whole.
+    /// It is not sent: there is no ring of an endpoint that takes messages in place, or it takes no
+    /// message of this length whole.
     Beyond,
     /// It is sent.
     Yes,
-    /// It is sent, and the peer sleeps: [`Endpoint::wake`] is to be called.
-    Unheard,
 }
 
 impl Endpoint {
@@ -43,7 +42,9 @@ impl Endpoint {
     /// in place.
     #[inline(always)]
     pub fn progress_in_place(&self) {
-        if self.inbox.bells().is_rung(0) {
+        // SAFETY: the word is mapped as long as the inbox, which is beside it, and aligned.
+        // ORDERING: decides only whether to look.
+        if unsafe { &*self.first_bells }.load(Ordering::Relaxed) != 0 {
             self.look_in_place();
         }
         if self.todo.get() != 0 {
@@ -53,12 +54,20 @@ impl Endpoint {
 
     #[inline(never)]
     fn look_in_place(&self) {
-        let mut bells = self.inbox.bells().silence(0);
+        let Some(in_place) = self.config.in_place else {
+            return self.look_first();
+        };
+        let mut bells = self.inbox.bells().silence_bytes();
         while let Some(rung) = NonZero::new(bells) {
-            let bell = rung.trailing_zeros() as usize;
+            let bell = rung.trailing_zeros() as usize / 8;
             bells &= bells - 1;
-            if !self.drain_in_place(bell) {
-                self.drain_otherwise(bell);
+            // SAFETY: the reference is used here alone. The program's function is called meanwhile,
+            // which calls none of this endpoint (the requirement of `InPlace::new`).
+            let one = unsafe { self.ring_of(bell) };
+            let is_done =
+                one.is_some_and(|one| self.drain_in_place(in_place, one) && one.lead.is_plain());
+            if !is_done {
+                self.drain_otherwise(in_place, bell);
             }
         }
     }
@@ -68,24 +77,14 @@ impl Endpoint {
     ///
     /// Takes a quarter of the ring in one turn, at most.
     #[inline(always)]
-    fn drain_in_place(&self, bell: usize) -> bool {
-        let Some(in_place) = self.config.in_place else {
-            return false;
-        };
-        // SAFETY: the reference ends with the loop. In that the program's function alone is called, which
-        // calls none of this endpoint (the requirement of `InPlace::new`).
-        let Some(one) = (unsafe { self.ring_of(bell) }) else {
-            return false;
-        };
+    fn drain_in_place(&self, in_place: InPlace, one: &mut Incoming) -> bool {
         let Incoming {
-            receiver,
-            origin,
-            lead,
+            receiver, origin, ..
         } = one;
         loop {
             let record = match receiver.of_kind(Kind::Message as u16) {
                 Ok(Some(record)) => record,
-                Ok(None) => return !lead.is_over(),
+                Ok(None) => return true,
                 Err(Other) => return false,
             };
             let lying = Lying {
@@ -118,13 +117,39 @@ impl Endpoint {
         (self.config.in_place).is_some_and(|in_place| self.take_lying(in_place, origin, lying))
     }
 
+    /// Takes messages of all rings that have this bell, or the news.
     #[inline(never)]
-    fn drain_otherwise(&self, bell: usize) {
+    fn drain_otherwise(&self, in_place: InPlace, bell: usize) {
         if bell == NEWS {
-            self.take_news();
-        } else {
-            self.drain_at(bell);
+            return self.take_news();
         }
+        // The news of each ring that has rung was taken before: its bell is the first one of the word.
+        let rings = self.incoming.borrow().len();
+        for ring in (bell..rings).step_by(BYTE_BELLS) {
+            // SAFETY: as in `look_in_place`.
+            let one = unsafe { self.ring_of(ring) };
+            let is_done = one.is_none_or(|one| {
+                // The first one was looked at before.
+                let is_empty = match ring == bell {
+                    true => one.receiver.is_idle(),
+                    false => self.drain_in_place(in_place, one),
+                };
+                is_empty && !one.lead.is_over()
+            });
+            if !is_done {
+                self.drain_at(ring);
+            }
+        }
+    }
+
+    /// Looks at all rings where bells are bytes, of which [`Endpoint::progress`] tells nothing more.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_at_all_rings(&self) {
+        let Some(in_place) = self.config.in_place else {
+            return;
+        };
+        (0..BYTE_BELLS).for_each(|bell| self.drain_otherwise(in_place, bell));
     }
 
     /// Has the program's function take a message.
@@ -220,16 +245,6 @@ impl Endpoint {
         !far.receives.is_ready() && !far.traffic.is_busy.get()
     }
 
-    /// Wakes a peer that a message was sent to and that sleeps.
-    #[cold]
-    pub fn wake(&self, peer: PeerIndex) {
-        // The message is sent: a peer that cannot be woken is found to be gone later.
-        let _ = self.with_link(peer, |link| match &link.path {
-            Path::Near(path) => path.wake(),
-            Path::Far(_) | Path::Libfabric(_) => Ok(()),
-        });
-    }
-
     /// Tells whether a peer is reached in its memory: connects to it where it says that it is of this
     /// node.
     ///
@@ -254,18 +269,15 @@ impl Way<'_> {
     /// Sends a message of words and bytes by the ring.
     #[inline(always)]
     pub fn inject_words<const N: usize>(self, words: [u64; N], bytes: &[u8]) -> Sent {
-        let Some(path) = self.0.ring_for(N * 8 + bytes.len()) else {
+        let Some(path) = self.0.byte_ring_for(N * 8 + bytes.len()) else {
             return Sent::Beyond;
         };
+        let (kind, len) = (Kind::Message as u16, bytes.len());
         // SAFETY: the slice holds the bytes; with the words they are no more than there is room for in a
-        // record.
-        match unsafe { path.post_known(Kind::Message as u16, words, bytes.as_ptr(), bytes.len()) } {
-            Ok(()) => Sent::Yes,
-            Err(Seldom::Full) => Sent::No,
-            Err(Seldom::Watched) => {
-                apart();
-                Sent::Unheard
-            }
+        // record. A store rings the ring's bell.
+        match unsafe { path.post_by_byte(kind, words, bytes.as_ptr(), len) } {
+            true => Sent::Yes,
+            false => Sent::No,
         }
     }
 
@@ -322,7 +334,7 @@ impl Way<'_> {
     /// that. Returns false where they would do so again.
     #[inline(never)]
     pub fn widen(self) -> bool {
-        self.0.far().is_some_and(|path| path.widen(Lane::Messages))
+        self.0.far().is_some_and(|path| path.widen_messages())
     }
 }
 
@@ -349,3 +361,6 @@ fn inject_words_otherwise(link: &Link, words: &[u64], bytes: &[u8]) -> Result<()
     // SAFETY: the slice holds the bytes, with the words at most `eager`.
     unsafe { path.post(Kind::Message as u16, words, bytes.as_ptr(), bytes.len()) }
 }
+
+#[cfg(test)]
+mod tests;

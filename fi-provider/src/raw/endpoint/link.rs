@@ -35,6 +35,8 @@ pub(crate) struct Link {
     pub(crate) address: Address,
     /// The number of the own endpoint.
     pub(crate) own: u32,
+    /// As `in_ring` where a store rings the ring's bell ([`NearPath::byte`]), else 0.
+    in_byte_ring: usize,
 }
 
 /// Path by which records go.
@@ -57,12 +59,15 @@ impl Link {
             Path::Libfabric(path) => path.most(),
         };
         let eager = most - 8 * MOST_WORDS;
+        let (in_ring, in_byte_ring) = match &path {
+            Path::Near(path) if path.byte.is_some() => (eager + 1, eager + 1),
+            Path::Near(_) => (eager + 1, 0),
+            Path::Far(_) | Path::Libfabric(_) => (0, 0),
+        };
         Self {
             eager,
-            in_ring: match &path {
-                Path::Near(_) => eager + 1,
-                Path::Far(_) | Path::Libfabric(_) => 0,
-            },
+            in_ring,
+            in_byte_ring,
             path,
             is_closed: Cell::new(false),
             owed: RefCell::default(),
@@ -212,6 +217,19 @@ impl Link {
         match &self.path {
             Path::Near(path) => Some(path),
             // SAFETY: `in_ring` is 0 then, and every length at least that.
+            Path::Far(_) | Path::Libfabric(_) => unsafe { std::hint::unreachable_unchecked() },
+        }
+    }
+
+    /// Returns the ring as [`Link::ring_for`] does, where a store rings its bell.
+    #[inline(always)]
+    pub(super) fn byte_ring_for(&self, len: usize) -> Option<&NearPath> {
+        if len >= self.in_byte_ring {
+            return None;
+        }
+        match &self.path {
+            Path::Near(path) => Some(path),
+            // SAFETY: `in_byte_ring` is 0 then, and every length at least that.
             Path::Far(_) | Path::Libfabric(_) => unsafe { std::hint::unreachable_unchecked() },
         }
     }

@@ -16,7 +16,6 @@ use super::{Endpoint, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
-use crate::raw::far::lane::Lane;
 use crate::raw::matcher::Buffer;
 use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind, WANTS_ANSWER};
 use crate::raw::region::{Addressing, Rights};
@@ -43,7 +42,7 @@ fn inject_otherwise(link: &Link, message: &[u8]) -> Result<(), Error> {
 fn inject_slowly(link: &Link, message: &[u8]) -> Result<(), Error> {
     if let Path::Far(path) = &link.path
         && message.len() == size_of::<u64>()
-        && path.widen(Lane::Messages)
+        && path.widen_messages()
         // SAFETY: the message has 8 bytes.
         && unsafe { path.send_word(message.as_ptr()) }
     {
@@ -244,7 +243,7 @@ impl Endpoint {
         // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
         let link = unsafe { self.link_now(peer) };
         link.and_then(|link| link.far())
-            .is_some_and(|path| path.widen(Lane::Messages))
+            .is_some_and(|path| path.widen_messages())
     }
 
     /// Sends a message, and 64 bits of data with it if given (fi_send, fi_senddata).

@@ -80,14 +80,14 @@ use super::domain::Domain;
 use super::error::Error;
 use super::far::Far;
 use super::far::mark::Mark;
-use super::inbox::{Inbox, Lead, NEWS};
+use super::inbox::{Chime, Inbox, Lead, NEWS};
 use super::libfabric::Libfabric;
 use super::matcher::{Matcher, Place};
 use super::protocol::Kind;
 use super::region::Regions;
 use super::tagged::Tagged;
 use fi_mlx5::lane::Local;
-use fi_shm::bell::RINGS_PER_WORD;
+use fi_shm::bell::{BYTE_BELLS, RINGS_PER_WORD};
 use fi_shm::wait::{Patience, Waiter};
 use fi_shm::{order, ring};
 use held::Early;
@@ -432,7 +432,7 @@ impl Endpoint {
     #[cold]
     fn take_news(&self) {
         for lead in self.inbox.take_new() {
-            let bell = lead.bell;
+            let ring = lead.ring;
             // SAFETY: the ring is this lead's, which the value holds, in pages that were zero; only
             // this endpoint, which takes each lead once, receives by it.
             let receiver = unsafe { ring::Receiver::new(lead.memory.as_ptr(), lead.capacity) };
@@ -443,21 +443,25 @@ impl Endpoint {
                 lead,
             };
             let mut incoming = self.incoming.borrow_mut();
-            if incoming.len() <= bell {
-                incoming.resize_with(bell + 1, || None);
+            if incoming.len() <= ring {
+                incoming.resize_with(ring + 1, || None);
             }
-            incoming[bell] = Some(Box::new(one));
-            self.words.set(incoming.len().div_ceil(RINGS_PER_WORD));
+            incoming[ring] = Some(Box::new(one));
+            let chime = self.inbox.chime();
+            self.words.set(chime.words(incoming.len()));
+            if chime == Chime::Bytes {
+                note_shared_bell(&incoming, ring % BYTE_BELLS);
+            }
             self.note_work();
         }
-        let is_over = |(bell, one): (usize, &Option<Box<Incoming>>)| {
-            one.as_ref().filter(|one| one.lead.is_over()).map(|_| bell)
+        let is_over = |(ring, one): (usize, &Option<Box<Incoming>>)| {
+            one.as_ref().filter(|one| one.lead.is_over()).map(|_| ring)
         };
         let over: Vec<usize> = {
             let incoming = self.incoming.borrow();
             incoming.iter().enumerate().filter_map(is_over).collect()
         };
-        over.into_iter().for_each(|bell| self.drain(bell));
+        over.into_iter().for_each(|ring| self.drain(ring));
         self.part_from_gone(Link::is_over);
     }
 
@@ -765,5 +769,15 @@ impl Endpoint {
         if promise.counts {
             counter.count(result);
         }
+    }
+}
+
+/// Has the first ring of a bell by bytes know of others that have the same.
+fn note_shared_bell(incoming: &[Option<Box<Incoming>>], bell: usize) {
+    let mut rings = incoming.iter().skip(bell).step_by(BYTE_BELLS);
+    if let Some(Some(first)) = rings.next()
+        && rings.any(Option::is_some)
+    {
+        first.lead.share();
     }
 }

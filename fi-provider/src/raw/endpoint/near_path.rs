@@ -8,7 +8,7 @@ use crate::raw::domain::Domain;
 use crate::raw::error::Error;
 use crate::raw::near::Near;
 use crate::raw::record::MOST_WORDS;
-use fi_shm::bell::{Bell, Bells};
+use fi_shm::bell::{Bell, Bells, ByteBell};
 use fi_shm::{copy, ring};
 use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub(crate) struct NearPath {
     pub(crate) most: usize,
     pub(crate) near: Arc<Near>,
     pub(super) sharing: Sharing,
+    /// The bell, where a store rings it.
+    pub(super) byte: Option<ByteBell>,
 }
 
 /// The rest of a post, which is seldom one: `Link::settle` does it.
@@ -63,9 +65,15 @@ impl NearPath {
                 Bells::new(near.at(grant.bells), bells),
             )
         };
+        let bell = bells.bell(grant.bell as usize).ok_or(Error::Broken)?;
+        let byte = match grant.is_by_bytes {
+            true => Some(bell.of_byte().ok_or(Error::Broken)?),
+            false => None,
+        };
         Ok(Self {
             sender: UnsafeCell::new(sender),
-            bell: bells.bell(grant.bell as usize).ok_or(Error::Broken)?,
+            bell,
+            byte,
             offset: grant.offset,
             to: address.endpoint,
             request: Cell::new(0),
@@ -97,7 +105,7 @@ impl NearPath {
             return Err(Seldom::Full);
         };
         // SAFETY: so much was reserved, and `bytes` holds the bytes.
-        unsafe { self.fill::<N, false>(room, kind, words, bytes, len) }
+        unsafe { self.fill::<N>(room, kind, words, bytes, len) }
     }
 
     /// Returns whether a record of a payload of `len` bytes finds room.
@@ -108,29 +116,31 @@ impl NearPath {
     }
 
     /// Sends a record as [`NearPath::post`] does, where there is room without a look at the receiver's
-    /// progress.
-    ///
-    /// # Errors
-    /// As [`NearPath::post`].
+    /// progress, to a receiver that does not sleep. Returns whether there was.
     ///
     /// # Safety
-    /// As [`NearPath::post`].
+    /// As [`NearPath::post`]; a store rings the bell ([`NearPath::byte`]).
     #[inline(always)]
-    pub(crate) unsafe fn post_known<const N: usize>(
+    pub(crate) unsafe fn post_by_byte<const N: usize>(
         &self,
         kind: u16,
         words: [u64; N],
         bytes: *const u8,
         len: usize,
-    ) -> Result<(), Seldom> {
+    ) -> bool {
         // SAFETY: the only reference, as in `post`: nothing below comes back to this path before its
         // last use.
         let sender = unsafe { &mut *self.sender.get() };
         let Some(room) = sender.reserve_known(N * 8 + len) else {
-            return Err(Seldom::Full);
+            return false;
         };
-        // SAFETY: so much was reserved, and `bytes` holds the bytes.
-        unsafe { self.fill::<N, true>(room, kind, words, bytes, len) }
+        // SAFETY: so much was reserved, and `bytes` holds the bytes. The receiver has granted the
+        // bell as one of bytes, as the caller promises.
+        unsafe {
+            Self::write::<N, true>(room, kind, words, bytes, len);
+            self.byte.unwrap_unchecked().ring();
+        }
+        true
     }
 
     /// Sends a record as [`NearPath::post_known`] does, of words and at most 16 bytes. Calls nothing.
@@ -160,7 +170,7 @@ impl NearPath {
             return Err(Seldom::Full);
         };
         // SAFETY: so much was reserved, and `bytes` holds the bytes.
-        unsafe { self.fill::<N, false>(room, kind, words, bytes, len) }
+        unsafe { self.fill::<N>(room, kind, words, bytes, len) }
     }
 
     /// Sends a record of words alone as [`NearPath::post_short`] does; `note` is called where there
@@ -185,7 +195,28 @@ impl NearPath {
         };
         note();
         // SAFETY: so much was reserved, and there are no bytes.
-        unsafe { self.fill::<N, false>(room, kind, words, std::ptr::null(), 0) }
+        unsafe { self.fill::<N>(room, kind, words, std::ptr::null(), 0) }
+    }
+
+    /// Writes a record, publishes it and rings.
+    ///
+    /// # Safety
+    /// As [`NearPath::write`].
+    #[inline(always)]
+    unsafe fn fill<const N: usize>(
+        &self,
+        room: ring::Room<'_>,
+        kind: u16,
+        words: [u64; N],
+        bytes: *const u8,
+        len: usize,
+    ) -> Result<(), Seldom> {
+        // SAFETY: the room is for so much, and `bytes` holds the bytes.
+        unsafe { Self::write::<N, false>(room, kind, words, bytes, len) };
+        if self.bell.ring() {
+            return Err(Seldom::Watched);
+        }
+        Ok(())
     }
 
     /// Writes a record and publishes it; where `WIDE`, more than 16 bytes are copied in line, too.
@@ -193,14 +224,13 @@ impl NearPath {
     /// # Safety
     /// As [`NearPath::post`]; the room is for so much.
     #[inline(always)]
-    unsafe fn fill<const N: usize, const WIDE: bool>(
-        &self,
+    unsafe fn write<const N: usize, const WIDE: bool>(
         mut room: ring::Room<'_>,
         kind: u16,
         words: [u64; N],
         bytes: *const u8,
         len: usize,
-    ) -> Result<(), Seldom> {
+    ) {
         // SAFETY: the room, which is aligned to 8, has been reserved for the words and the bytes,
         // which `bytes` holds.
         unsafe {
@@ -213,10 +243,6 @@ impl NearPath {
             }
         }
         room.publish(kind);
-        if self.bell.ring() {
-            return Err(Seldom::Watched);
-        }
-        Ok(())
     }
 
     /// Wakes the endpoint, once for each time that it has asked.

@@ -20,7 +20,6 @@ use super::{Config, Endpoint, MOST_ASKED, Operation};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Counter, Entry, Report};
 use crate::raw::error::Error;
-use crate::raw::far::lane::Lane;
 use crate::raw::far::mark::Follows;
 use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Rights};
@@ -578,7 +577,7 @@ impl Endpoint {
         if let Path::Far(path) = &region.link.path {
             // SAFETY: `source` holds the bytes.
             let write = || unsafe { self.write_quickly(region, path, address, bytes, report) };
-            if write() || path.widen(Lane::Memory) && write() {
+            if write() || path.widen_memory() && write() {
                 return Ok(());
             }
         }
@@ -683,7 +682,7 @@ impl Endpoint {
         if let Path::Far(path) = &region.link.path {
             // SAFETY: `dest` has room for the bytes until the operation is reported.
             let read = || unsafe { self.read_quickly(region, path, address, place, report) };
-            if read() || path.widen(Lane::Memory) && read() {
+            if read() || path.widen_memory() && read() {
                 return Ok(());
             }
         }

@@ -44,7 +44,11 @@ impl Endpoint {
     /// Calls nothing before it is done, so that few registers are saved and restored.
     #[inline(always)]
     fn look_in(&self, word: usize) {
-        self.look_at(word, self.inbox.bells().silence(word));
+        let bells = self.inbox.bells().silence(word);
+        if bells == 0 {
+            return self.look_at_all_rings();
+        }
+        self.look_at(word, bells);
     }
 
     /// Looks at the rings with these bells of a word.

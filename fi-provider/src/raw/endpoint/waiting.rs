@@ -40,7 +40,7 @@ impl Endpoint {
     /// would tell of it: entries in the endpoint's queues; something for [`Endpoint::progress`] to
     /// do; operations that a counter has started, or records, that wait for room at a peer, in a
     /// queue of entries or for a buffer; messages that are to leave by a device; before the first
-    /// call of `descriptor`.
+    /// call of `descriptor`; where messages are taken in place.
     ///
     /// The descriptor may become readable without a reason. It stays so until the next call.
     pub fn arm(&self) -> bool {
@@ -58,6 +58,10 @@ impl Endpoint {
         let Some(waker) = self.inbox.known_waker() else {
             return Outlook::Untold;
         };
+        // Senders of such messages wake nobody.
+        if self.config.in_place.is_some() {
+            return Outlook::Untold;
+        }
         // Before anybody is asked: peers that are asked from here on make it readable again.
         waker.rest();
         let (bells, words) = (self.inbox.bells(), self.words.get());

@@ -161,17 +161,18 @@ impl FarPath {
         }
     }
 
-    /// Lets posts in line go on: by [`lane::Lane::widen`], and by a look at the number of records
-    /// that the peer has taken. Returns false where they do not go on further than before.
-    pub(crate) fn widen(&self, lane: Lane) -> bool {
-        match lane {
-            Lane::Messages => {
-                let is_allowed = !self.may_send();
-                let is_allowed = self.allow() && is_allowed;
-                self.hub.messages.lane().widen(self.number) || is_allowed
-            }
-            Lane::Memory => self.memory_lane().widen(self.number),
-        }
+    /// Lets posts of messages in line go on: by [`lane::Lane::widen`], and by a look at the number of
+    /// records that the peer has taken. Returns false where they do not go on further than before.
+    pub(crate) fn widen_messages(&self) -> bool {
+        let is_allowed = !self.may_send();
+        let is_allowed = self.allow() && is_allowed;
+        self.hub.messages.lane().widen(self.number) || is_allowed
+    }
+
+    /// Lets posts to the peer's memory in line go on, by [`lane::Lane::widen`]. Returns false as
+    /// [`FarPath::widen_messages`] does.
+    pub(crate) fn widen_memory(&self) -> bool {
+        self.memory_lane().widen(self.number)
     }
 
     /// Returns whether the next post by a lane finds room.
@@ -318,7 +319,7 @@ impl FarPath {
         fill: &dyn Fn(*mut u8),
     ) -> Result<(), Error> {
         // SAFETY: there are so many bytes.
-        if self.widen(Lane::Messages) && unsafe { self.send_filled(header, behind, fill) } {
+        if self.widen_messages() && unsafe { self.send_filled(header, behind, fill) } {
             return Ok(());
         }
         if !self.has_room(Lane::Messages) {

@@ -4,7 +4,6 @@
 
 #![expect(unsafe_code, reason = "posts operations on memory by its C address")]
 
-use super::lane::Lane;
 use super::mark::{Follows, Mark};
 use super::path::FarPath;
 use crate::device::amo::{Amo, entry};
@@ -49,7 +48,7 @@ impl Endpoint {
         if report.context().is_some() && !self.transmit().is_open() {
             return self.transmit().has_room();
         }
-        path.widen(Lane::Memory)
+        path.widen_memory()
     }
 
     /// Keeps room for the entry of an operation that was posted.

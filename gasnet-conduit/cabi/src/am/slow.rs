@@ -28,7 +28,6 @@ pub(super) unsafe fn request<G: Guard>(am: *const Engine<G>, rank: u32, handler:
         match (*am).request_short_now(rank, handler) {
             Sent::Yes => OK,
             Sent::More => poll(am),
-            Sent::Unheard => wake(am, rank),
             Sent::Beyond(beyond) => request_far(am, rank, beyond.word(), beyond.way()),
             Sent::No => request_short(am, rank, handler, std::ptr::null(), 0),
         }
@@ -52,7 +51,6 @@ pub(super) unsafe fn request_with<G: Guard>(
         match (*am).request_medium_now(rank, handler, slice(payload, bytes)) {
             Sent::Yes => OK,
             Sent::More => poll(am),
-            Sent::Unheard => wake(am, rank),
             Sent::Beyond(beyond) => {
                 request_medium_far(am, rank, beyond.word(), payload, bytes, beyond.way())
             }
@@ -95,14 +93,6 @@ unsafe fn request_again<G: Guard>(am: *const Engine<G>, rank: u32, handler: u8) 
         }
         request_short(am, rank, handler, std::ptr::null(), 0)
     }
-}
-
-/// # Safety
-/// The engine is open.
-#[inline(never)]
-pub(super) unsafe fn wake<G: Guard>(am: *const Engine<G>, rank: u32) -> c_int {
-    // SAFETY: the engine is open.
-    code(unsafe { (*am).wake(rank) })
 }
 
 /// Sends a short request with arguments over the device.
@@ -168,7 +158,7 @@ pub(super) unsafe fn request_medium_far<G: Guard>(
             Sent::Yes => OK,
             Sent::No => request_medium_again(am, rank, word.handler(), payload, bytes),
             Sent::Beyond(_) => request_medium_by_others(am, rank, word, payload, bytes, way),
-            Sent::More | Sent::Unheard => poll(am),
+            Sent::More => poll(am),
         }
     }
 }
@@ -250,7 +240,6 @@ pub(super) unsafe fn request_args<G: Guard>(
         match (*am).request_args_now(rank, handler, slice(args, nargs as usize)) {
             Sent::Yes => OK,
             Sent::More => poll(am),
-            Sent::Unheard => wake(am, rank),
             Sent::Beyond(beyond) => request_args_far(am, rank, handler, args, nargs, beyond.way()),
             Sent::No => request_short(am, rank, handler, args, nargs),
         }
@@ -334,7 +323,6 @@ unsafe fn request_with_args<G: Guard, const N: usize>(
         match (*am).request_medium_args_now::<N>(rank, handler, held, given) {
             Sent::Yes => OK,
             Sent::More => poll(am),
-            Sent::Unheard => wake(am, rank),
             Sent::Beyond(beyond) => {
                 let way = beyond.way();
                 request_with_args_far::<_, N>(am, rank, handler, payload, bytes, args, nargs, way)
@@ -496,21 +484,10 @@ unsafe fn get_otherwise<G: Guard>(
     }
 }
 
-/// Wakes the requester behind a reply.
-///
-/// # Safety
-/// `request` is the message of the handler that runs: as for all of these.
-#[inline(never)]
-pub(super) unsafe fn wake_requester(request: *const Message) -> c_int {
-    // SAFETY: the message is there.
-    unsafe { (*request).wake() };
-    OK
-}
-
 /// Sends a short reply without arguments over the device.
 ///
 /// # Safety
-/// As for all of these.
+/// `request` is the message of the handler that runs: as for all of these.
 #[inline(never)]
 pub(super) unsafe fn reply_far(request: *const Message, handler: u8) -> c_int {
     // SAFETY: the message is there, and there are no arguments.
@@ -557,7 +534,6 @@ pub(super) unsafe fn reply_args(
     unsafe {
         match (*request).reply_args_now(handler, slice(args, nargs as usize)) {
             Replied::Yes => OK,
-            Replied::Unheard => wake_requester(request),
             Replied::Beyond => reply_args_far(request, handler, args, nargs),
             Replied::No => reply_short(request, handler, args, nargs),
         }
@@ -618,7 +594,6 @@ pub(super) unsafe fn reply_with_args<const N: usize>(
         let (held, given) = (slice(payload, bytes), slice(args, nargs as usize));
         match (*request).reply_medium_now::<N>(handler, held, given) {
             Replied::Yes => OK,
-            Replied::Unheard => wake_requester(request),
             Replied::Beyond => {
                 reply_with_args_far::<N>(request, handler, payload, bytes, args, nargs)
             }

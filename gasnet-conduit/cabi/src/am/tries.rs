@@ -2,7 +2,7 @@
 
 use super::{
     Alone, Done, Engine, Error, NOT_TYPED, OK, REUSE, Sent, Source, Threads, atomic, code, ended,
-    fail, slice, slow,
+    fail, slice,
 };
 use std::ffi::c_int;
 
@@ -29,7 +29,6 @@ macro_rules! functions {
                 };
                 match sent {
                     Sent::Yes | Sent::More => OK,
-                    Sent::Unheard => slow::wake(am, rank),
                     Sent::No | Sent::Beyond(_) => {
                         code((*am).try_request_short(rank, handler, args))
                     }
