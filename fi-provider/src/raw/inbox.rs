@@ -24,7 +24,7 @@ pub(crate) const NEWS: usize = 0;
 
 /// The bells that an endpoint's rings have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Chime {
+pub(crate) enum BellKind {
     /// One for each ring, a bit: the endpoint may sleep.
     Bits,
     /// A few bytes ([`ByteBell`](bell::ByteBell)): ring `i` has that of number `i % 8`. The endpoint
@@ -32,7 +32,7 @@ pub(crate) enum Chime {
     Bytes,
 }
 
-impl Chime {
+impl BellKind {
     /// Returns the bit of a ring.
     fn bit(self, ring: usize) -> usize {
         match self {
@@ -151,7 +151,7 @@ pub(crate) struct Inbox {
     waker: OnceLock<Waker>,
     /// The pages of the bells, and where these lie in the arena.
     bells_at: (Arc<Range>, usize),
-    chime: Chime,
+    kind: BellKind,
     capacity: usize,
     state: Mutex<State>,
 }
@@ -166,11 +166,11 @@ struct State {
 }
 
 impl Inbox {
-    /// Makes an inbox whose rings have such bells, and `capacity` bytes each.
+    /// Makes an inbox whose rings have bells of this kind, and `capacity` bytes each.
     pub(crate) fn new(
         arena: &Arc<Arena>,
         belfry: &Belfry,
-        chime: Chime,
+        kind: BellKind,
         capacity: usize,
     ) -> Result<Self, Error> {
         let bells_at = belfry.place(arena)?;
@@ -179,10 +179,10 @@ impl Inbox {
         let of = |rings| unsafe { Bells::new(arena.at(bells_at.1), rings) };
         Ok(Self {
             news: of(RINGS).bell(NEWS).ok_or(Error::NoRoom)?,
-            bells: of(chime.rings()),
+            bells: of(kind.rings()),
             waker: OnceLock::new(),
             bells_at,
-            chime,
+            kind,
             capacity,
             state: Mutex::default(),
         })
@@ -209,7 +209,7 @@ impl Inbox {
         }
         let free = state.used.iter().position(|used| !used);
         let ring = free.unwrap_or_else(|| {
-            while self.chime.is_of_news(state.used.len()) {
+            while self.kind.is_of_news(state.used.len()) {
                 state.used.push(true);
             }
             state.used.len()
@@ -235,9 +235,9 @@ impl Inbox {
         let grant = Grant {
             offset: lead.memory.offset as u64,
             capacity: self.capacity as u32,
-            bell: self.chime.bit(ring) as u32,
+            bell: self.kind.bit(ring) as u32,
             bells: self.bells_at.1 as u64,
-            is_by_bytes: self.chime == Chime::Bytes,
+            is_by_bytes: self.kind == BellKind::Bytes,
         };
         Ok((lead, grant))
     }
@@ -282,8 +282,8 @@ impl Inbox {
     }
 
     /// Returns the kind of the bells.
-    pub(crate) fn chime(&self) -> Chime {
-        self.chime
+    pub(crate) fn bell_kind(&self) -> BellKind {
+        self.kind
     }
 
     /// Frees the number of a ring that is over and empty.
@@ -336,7 +336,7 @@ mod tests {
     fn bells_lie_side_by_side_and_their_pages_go_with_the_last_of_them() {
         let arena = Arc::new(Arena::new(1 << 20).expect("an arena"));
         let belfry = Belfry::default();
-        let inbox = || Inbox::new(&arena, &belfry, Chime::Bits, 1 << 16).expect("an inbox");
+        let inbox = || Inbox::new(&arena, &belfry, BellKind::Bits, 1 << 16).expect("an inbox");
         let inboxes: Vec<_> = (0..=SIDE_BY_SIDE).map(|_| inbox()).collect();
         let first = inboxes[0].bells().first().addr();
         for (at, inbox) in inboxes.iter().enumerate().take(SIDE_BY_SIDE) {

@@ -80,7 +80,7 @@ use super::domain::Domain;
 use super::error::Error;
 use super::far::Far;
 use super::far::mark::Mark;
-use super::inbox::{Chime, Inbox, Lead, NEWS};
+use super::inbox::{BellKind, Inbox, Lead, NEWS};
 use super::libfabric::Libfabric;
 use super::matcher::{Matcher, Place};
 use super::protocol::Kind;
@@ -447,9 +447,9 @@ impl Endpoint {
                 incoming.resize_with(ring + 1, || None);
             }
             incoming[ring] = Some(Box::new(one));
-            let chime = self.inbox.chime();
-            self.words.set(chime.words(incoming.len()));
-            if chime == Chime::Bytes {
+            let kind = self.inbox.bell_kind();
+            self.words.set(kind.words(incoming.len()));
+            if kind == BellKind::Bytes {
                 note_shared_bell(&incoming, ring % BYTE_BELLS);
             }
             self.note_work();

@@ -12,7 +12,7 @@ use crate::raw::error::Error;
 use crate::raw::far::Far;
 use crate::raw::far::hub::Hub;
 use crate::raw::far::mark::Mark;
-use crate::raw::inbox::{Chime, Inbox};
+use crate::raw::inbox::{BellKind, Inbox};
 use crate::raw::libfabric::Libfabric;
 use crate::raw::matcher::Matcher;
 use crate::raw::tagged::Tagged;
@@ -45,11 +45,11 @@ impl Endpoint {
     ) -> Result<Self, Error> {
         let (arena, belfry) = (&domain.regions().arena, &domain.regions().belfry);
         let ring_bytes = domain.config().ring_bytes;
-        let chime = match config.in_place {
-            Some(_) => Chime::Bytes,
-            None => Chime::Bits,
+        let kind = match config.in_place {
+            Some(_) => BellKind::Bytes,
+            None => BellKind::Bits,
         };
-        let inbox = Arc::new(Inbox::new(arena, belfry, chime, ring_bytes)?);
+        let inbox = Arc::new(Inbox::new(arena, belfry, kind, ring_bytes)?);
         let shared = domain.shared();
         if !shared.add(number, Arc::clone(&inbox)) {
             return Err(Error::NoRoom);
