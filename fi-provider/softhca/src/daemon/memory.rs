@@ -1,15 +1,23 @@
 //! The memory of other processes, read and written by system calls as a device reads and writes it: no
 //! naturally aligned element of up to 8 bytes is torn.
 //!
-//! The kernel copies by an instruction (`rep movsb`) that moves blocks of up to 16 bytes. Where both
-//! sides lie alike in such blocks, an element is in one of them. Where they do not, an element is moved
-//! in two parts, and a process that stores or loads it between them finds a mixture. So all bytes go
-//! through room that lies as the process's memory does.
+//! The kernel copies by an instruction (`rep movsb`) that moves blocks of up to 16 bytes, where the
+//! processor has that fast for short ranges (FSRM). Where both sides lie alike in such blocks, an element
+//! is in one of them. Where they do not, an element is moved in two parts, and a process that stores or
+//! loads it between them finds a mixture. So all bytes go through room that lies as the process's memory
+//! does.
+//!
+//! On other processors the kernel moves words of 8 bytes from the first byte on, and then each byte of
+//! the rest. So whole words are read. Parts of words are written by `/proc/PID/mem`, for which the
+//! kernel moves 4 bytes at once; elements of 2 bytes may be torn there.
 
 #![expect(unsafe_code, reason = "system calls that take addresses")]
 
 use super::sys::{checked, denied};
+use std::fs::OpenOptions;
 use std::io::{Error, Result};
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
 
 /// The blocks that an element is moved with.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +31,19 @@ unsafe impl bytemuck::Pod for Block {}
 
 /// Bytes of a block.
 const BLOCK: usize = 16;
+
+/// Bytes of a word.
+const WORD: usize = 8;
+
+/// Returns whether the kernel moves blocks: the processor tells (FSRM, CPUID 7, EDX bit 4).
+fn moves_blocks() -> bool {
+    static MOVES: OnceLock<bool> = OnceLock::new();
+    #[cfg(target_arch = "x86_64")]
+    let asked = || core::arch::x86_64::__cpuid_count(7, 0).edx & 1 << 4 != 0;
+    #[cfg(not(target_arch = "x86_64"))]
+    let asked = || true;
+    *MOVES.get_or_init(asked)
+}
 
 /// Reads and writes memory, through room of its own.
 #[derive(Debug, Default)]
@@ -44,14 +65,53 @@ impl Mover {
 
     /// Reads another process's memory.
     pub(super) fn read(&mut self, process: u32, address: u64, buffer: &mut [u8]) -> Result<()> {
-        let room = self.room(address, buffer.len());
-        read_parts(process, &[remote(address, room.len())], room)?;
-        buffer.copy_from_slice(room);
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        // Words are within pages, so that there is no fault that the range alone does not have.
+        let before = address as usize % WORD;
+        let length = (before + buffer.len()).next_multiple_of(WORD);
+        let first = address - before as u64;
+        let room = self.room(first, length);
+        read_parts(process, &[remote(first, length)], room)?;
+        buffer.copy_from_slice(&room[before..before + buffer.len()]);
         Ok(())
     }
 
     /// Writes another process's memory.
     pub(super) fn write(&mut self, process: u32, address: u64, bytes: &[u8]) -> Result<()> {
+        if moves_blocks() {
+            return self.write_at_once(process, address, bytes);
+        }
+        let to_word = (WORD - address as usize % WORD) % WORD;
+        let (head, rest) = bytes.split_at(to_word.min(bytes.len()));
+        let (words, tail) = rest.split_at(rest.len() / WORD * WORD);
+        let mut at = address;
+        for (part, is_whole) in [(head, false), (words, true), (tail, false)] {
+            if is_whole && !part.is_empty() {
+                self.write_at_once(process, at, part)?;
+            } else if !part.is_empty() {
+                self.write_part(process, at, part)?;
+            }
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Writes a part of a word.
+    fn write_part(&mut self, process: u32, address: u64, bytes: &[u8]) -> Result<()> {
+        let memory = OpenOptions::new()
+            .write(true)
+            .open(format!("/proc/{process}/mem"));
+        // Where that is not allowed, and where it fails, the other way says why.
+        match memory.and_then(|memory| memory.write_all_at(bytes, address)) {
+            Ok(()) => Ok(()),
+            Err(_) => self.write_at_once(process, address, bytes),
+        }
+    }
+
+    /// Writes by one call.
+    fn write_at_once(&mut self, process: u32, address: u64, bytes: &[u8]) -> Result<()> {
         let room = self.room(address, bytes.len());
         room.copy_from_slice(bytes);
         let local = libc::iovec {
@@ -124,7 +184,7 @@ fn whole(got: usize, wanted: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
     #[test]
     fn ranges_of_any_place_and_length() {
@@ -220,5 +280,50 @@ mod tests {
             }
         });
         assert_eq!(torn.into_inner(), 0);
+    }
+
+    /// Halves of words: those of the range are in the middle, which begins and ends in a word.
+    const HALVES: usize = 8;
+
+    #[test]
+    fn halves_of_words_are_moved_whole() {
+        #[repr(align(64))]
+        struct Halves([AtomicU32; HALVES]);
+        const HALF: [u32; 2] = [VALUES[0] as u32, VALUES[1] as u32];
+        let is_whole = |half: u32| HALF.contains(&half);
+        for (first, count) in [(1, 1), (2, 1), (1, 2), (1, 3), (0, 3), (1, 6), (0, 7)] {
+            let halves = Halves([const { AtomicU32::new(HALF[0]) }; HALVES]);
+            let range = &halves.0[first..first + count];
+            let address = range.as_ptr().expose_provenance() as u64;
+            let (torn, is_done) = (AtomicU64::new(0), AtomicBool::new(false));
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let mut turn = 0;
+                    while !is_done.load(Ordering::Relaxed) {
+                        let half = &range[turn % count];
+                        if turn % 2 == 0 {
+                            half.store(HALF[turn / count % 2], Ordering::Relaxed);
+                        } else if !is_whole(half.load(Ordering::Relaxed)) {
+                            torn.fetch_add(1, Ordering::Relaxed);
+                        }
+                        turn += 1;
+                    }
+                });
+                let mut mover = Mover::default();
+                for turn in 0..TURNS / 10 {
+                    let mut found = vec![[0; 4]; count];
+                    let buffer = found.as_flattened_mut();
+                    let read = mover.read(std::process::id(), address, buffer);
+                    read.expect("own memory");
+                    let are_whole = found.iter().all(|half| is_whole(u32::from_ne_bytes(*half)));
+                    torn.fetch_add(u64::from(!are_whole), Ordering::Relaxed);
+                    let bytes = vec![HALF[turn % 2].to_ne_bytes(); count];
+                    let written = mover.write(std::process::id(), address, bytes.as_flattened());
+                    written.expect("own memory");
+                }
+                is_done.store(true, Ordering::Relaxed);
+            });
+            assert_eq!(torn.into_inner(), 0, "{count} from {first}");
+        }
     }
 }

@@ -126,7 +126,8 @@ impl Endpoint {
         // The news of each ring that has rung was taken before: its bell is the first one of the word.
         let rings = self.incoming.borrow().len();
         for ring in (bell..rings).step_by(BYTE_BELLS) {
-            // SAFETY: as in `look_in_place`.
+            // SAFETY: the reference is used here alone; the program's function calls none of this
+            // endpoint (the requirement of `InPlace::new`).
             let one = unsafe { self.ring_of(ring) };
             let is_done = one.is_none_or(|one| {
                 // The first one was looked at before.
