@@ -282,48 +282,65 @@ mod tests {
         assert_eq!(torn.into_inner(), 0);
     }
 
-    /// Halves of words: those of the range are in the middle, which begins and ends in a word.
-    const HALVES: usize = 8;
+    const HALF: [u32; 2] = [VALUES[0] as u32, VALUES[1] as u32];
 
-    #[test]
-    fn halves_of_words_are_moved_whole() {
+    /// Moves halves of words, of which the first and the last are parts of words, beside a thread that
+    /// uses them.
+    fn halves_beside(
+        mut ours: impl FnMut(&mut Mover, u64, usize, u32),
+        theirs: impl Fn(&AtomicU32, u32) + Sync,
+    ) {
         #[repr(align(64))]
-        struct Halves([AtomicU32; HALVES]);
-        const HALF: [u32; 2] = [VALUES[0] as u32, VALUES[1] as u32];
-        let is_whole = |half: u32| HALF.contains(&half);
-        for (first, count) in [(1, 1), (2, 1), (1, 2), (1, 3), (0, 3), (1, 6), (0, 7)] {
-            let halves = Halves([const { AtomicU32::new(HALF[0]) }; HALVES]);
-            let range = &halves.0[first..first + count];
-            let address = range.as_ptr().expose_provenance() as u64;
-            let (torn, is_done) = (AtomicU64::new(0), AtomicBool::new(false));
+        struct Halves([AtomicU32; 8]);
+        for (first, count) in [(1, 1), (0, 3), (1, 6)] {
+            let halves = Halves([const { AtomicU32::new(HALF[0]) }; 8]);
+            let halves = &halves.0[first..first + count];
+            let is_done = AtomicBool::new(false);
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     let mut turn = 0;
                     while !is_done.load(Ordering::Relaxed) {
-                        let half = &range[turn % count];
-                        if turn % 2 == 0 {
-                            half.store(HALF[turn / count % 2], Ordering::Relaxed);
-                        } else if !is_whole(half.load(Ordering::Relaxed)) {
-                            torn.fetch_add(1, Ordering::Relaxed);
-                        }
                         turn += 1;
+                        halves.iter().for_each(|half| theirs(half, HALF[turn % 2]));
                     }
                 });
                 let mut mover = Mover::default();
-                for turn in 0..TURNS / 10 {
-                    let mut found = vec![[0; 4]; count];
-                    let buffer = found.as_flattened_mut();
-                    let read = mover.read(std::process::id(), address, buffer);
-                    read.expect("own memory");
-                    let are_whole = found.iter().all(|half| is_whole(u32::from_ne_bytes(*half)));
-                    torn.fetch_add(u64::from(!are_whole), Ordering::Relaxed);
-                    let bytes = vec![HALF[turn % 2].to_ne_bytes(); count];
-                    let written = mover.write(std::process::id(), address, bytes.as_flattened());
-                    written.expect("own memory");
-                }
+                let address = halves.as_ptr().expose_provenance() as u64;
+                (0..TURNS).for_each(|turn| ours(&mut mover, address, count, HALF[turn % 2]));
                 is_done.store(true, Ordering::Relaxed);
             });
-            assert_eq!(torn.into_inner(), 0, "{count} from {first}");
         }
+    }
+
+    #[test]
+    fn halves_of_words_are_read_whole() {
+        let mut torn = 0;
+        let look = |mover: &mut Mover, address, count, _| {
+            let mut found = vec![[0; 4]; count];
+            mover
+                .read(std::process::id(), address, found.as_flattened_mut())
+                .expect("own memory");
+            let is_torn = |half: &&[u8; 4]| !HALF.contains(&u32::from_ne_bytes(**half));
+            torn += found.iter().filter(is_torn).count();
+        };
+        halves_beside(look, |half, value| half.store(value, Ordering::Relaxed));
+        assert_eq!(torn, 0);
+    }
+
+    #[test]
+    fn halves_of_words_are_written_whole() {
+        let torn = AtomicU64::new(0);
+        let put = |mover: &mut Mover, address, count, value: u32| {
+            let bytes = vec![value.to_ne_bytes(); count];
+            mover
+                .write(std::process::id(), address, bytes.as_flattened())
+                .expect("own memory");
+        };
+        halves_beside(put, |half, _| {
+            if !HALF.contains(&half.load(Ordering::Relaxed)) {
+                torn.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        assert_eq!(torn.into_inner(), 0);
     }
 }
