@@ -125,12 +125,7 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     for (from, to) in &files {
         place(from, &stage.join(to))?;
     }
-    for (name, text) in pkg_config() {
-        write(&stage.join("lib/pkgconfig").join(name), &text)?;
-    }
-    for (name, text) in make_files() {
-        write(&stage.join(OF_MESSAGES).join(CONDUIT).join(name), &text)?;
-    }
+    write_flags(&stage)?;
     fs::remove_dir_all(&work).at(&work)?;
     write(&stamp_path, &stamp)?;
     Ok(stage)
@@ -206,6 +201,17 @@ fn make_files() -> impl Iterator<Item = (String, String)> {
             text.replace("@THREADS@", threads),
         )
     })
+}
+
+/// Writes the files that tell of the flags of programs.
+fn write_flags(stage: &Path) -> Result<()> {
+    for (name, text) in pkg_config() {
+        write(&stage.join("lib/pkgconfig").join(name), &text)?;
+    }
+    for (name, text) in make_files() {
+        write(&stage.join(OF_MESSAGES).join(CONDUIT).join(name), &text)?;
+    }
+    Ok(())
 }
 
 /// Returns the files for pkg-config: name and text of each.

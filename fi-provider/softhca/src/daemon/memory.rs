@@ -227,26 +227,41 @@ mod tests {
     const WORDS: usize = 7;
     const TURNS: usize = 100_000;
 
-    /// Moves words that begin in the middle of a block, beside a thread that uses them.
-    fn beside(mut ours: impl FnMut(&mut Mover, u64, u64), theirs: impl Fn(&AtomicU64, u64) + Sync) {
-        #[repr(align(64))]
-        struct Words([AtomicU64; WORDS + 1]);
-        let words = Words([const { AtomicU64::new(VALUES[0]) }; WORDS + 1]);
-        let words = &words.0[1..];
+    #[repr(align(64))]
+    struct Aligned<T>([T; 8]);
+
+    /// Moves elements, each of one of two values, beside a thread that uses them.
+    fn beside<T: Sync, V: Copy + Sync>(
+        elements: &[T],
+        values: [V; 2],
+        mut ours: impl FnMut(&mut Mover, u64, V),
+        theirs: impl Fn(&T, V) + Sync,
+    ) {
         let is_done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let mut turn = 0;
                 while !is_done.load(Ordering::Relaxed) {
                     turn += 1;
-                    words.iter().for_each(|word| theirs(word, VALUES[turn % 2]));
+                    elements
+                        .iter()
+                        .for_each(|one| theirs(one, values[turn % 2]));
                 }
             });
             let mut mover = Mover::default();
-            let address = words.as_ptr().expose_provenance() as u64;
-            (0..TURNS).for_each(|turn| ours(&mut mover, address, VALUES[turn % 2]));
+            let address = elements.as_ptr().expose_provenance() as u64;
+            (0..TURNS).for_each(|turn| ours(&mut mover, address, values[turn % 2]));
             is_done.store(true, Ordering::Relaxed);
         });
+    }
+
+    /// Moves words that begin in the middle of a block.
+    fn words_beside(
+        ours: impl FnMut(&mut Mover, u64, u64),
+        theirs: impl Fn(&AtomicU64, u64) + Sync,
+    ) {
+        let words = Aligned([const { AtomicU64::new(VALUES[0]) }; WORDS + 1]);
+        beside(&words.0[1..], VALUES, ours, theirs);
     }
 
     #[test]
@@ -261,7 +276,7 @@ mod tests {
             let is_torn = |word: &&[u8; 8]| !VALUES.contains(&u64::from_ne_bytes(**word));
             torn += found.iter().filter(is_torn).count();
         };
-        beside(look, |word, value| word.store(value, Ordering::Relaxed));
+        words_beside(look, |word, value| word.store(value, Ordering::Relaxed));
         assert_eq!(torn, 0);
     }
 
@@ -274,7 +289,7 @@ mod tests {
                 .write(std::process::id(), address, bytes.as_flattened())
                 .expect("own memory");
         };
-        beside(put, |word, _| {
+        words_beside(put, |word, _| {
             if !VALUES.contains(&word.load(Ordering::Relaxed)) {
                 torn.fetch_add(1, Ordering::Relaxed);
             }
@@ -284,31 +299,15 @@ mod tests {
 
     const HALF: [u32; 2] = [VALUES[0] as u32, VALUES[1] as u32];
 
-    /// Moves halves of words, of which the first and the last are parts of words, beside a thread that
-    /// uses them.
+    /// Moves halves of words, of which the first and the last are parts of words.
     fn halves_beside(
         mut ours: impl FnMut(&mut Mover, u64, usize, u32),
         theirs: impl Fn(&AtomicU32, u32) + Sync,
     ) {
-        #[repr(align(64))]
-        struct Halves([AtomicU32; 8]);
         for (first, count) in [(1, 1), (0, 3), (1, 6)] {
-            let halves = Halves([const { AtomicU32::new(HALF[0]) }; 8]);
-            let halves = &halves.0[first..first + count];
-            let is_done = AtomicBool::new(false);
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    let mut turn = 0;
-                    while !is_done.load(Ordering::Relaxed) {
-                        turn += 1;
-                        halves.iter().for_each(|half| theirs(half, HALF[turn % 2]));
-                    }
-                });
-                let mut mover = Mover::default();
-                let address = halves.as_ptr().expose_provenance() as u64;
-                (0..TURNS).for_each(|turn| ours(&mut mover, address, count, HALF[turn % 2]));
-                is_done.store(true, Ordering::Relaxed);
-            });
+            let halves = Aligned([const { AtomicU32::new(HALF[0]) }; 8]);
+            let ours = |mover: &mut Mover, address, value| ours(mover, address, count, value);
+            beside(&halves.0[first..first + count], HALF, ours, &theirs);
         }
     }
 
