@@ -9,7 +9,8 @@
 //!
 //! On other processors the kernel moves words of 8 bytes from the first byte on, and then each byte of
 //! the rest. So whole words are read. Parts of words are written by `/proc/PID/mem`, for which the
-//! kernel moves 4 bytes at once; elements of 2 bytes may be torn there.
+//! kernel moves 4 bytes at once; elements of 2 bytes may be torn there, and such a write reaches private
+//! pages that the process has made read-only since.
 
 #![expect(unsafe_code, reason = "system calls that take addresses")]
 
