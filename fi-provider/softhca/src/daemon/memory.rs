@@ -18,7 +18,6 @@ use super::sys::{checked, denied};
 use std::fs::OpenOptions;
 use std::io::{Error, Result};
 use std::os::unix::fs::FileExt;
-use std::sync::OnceLock;
 
 /// The blocks that an element is moved with.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,20 +35,26 @@ const BLOCK: usize = 16;
 /// Bytes of a word.
 const WORD: usize = 8;
 
-/// Returns whether the kernel moves blocks: the processor tells (FSRM, CPUID 7, EDX bit 4).
-fn moves_blocks() -> bool {
-    static MOVES: OnceLock<bool> = OnceLock::new();
-    #[cfg(target_arch = "x86_64")]
-    let asked = || core::arch::x86_64::__cpuid_count(7, 0).edx & 1 << 4 != 0;
-    #[cfg(not(target_arch = "x86_64"))]
-    let asked = || true;
-    *MOVES.get_or_init(asked)
-}
-
 /// Reads and writes memory, through room of its own.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Mover {
     room: Vec<Block>,
+    /// Whether the kernel moves blocks.
+    moves_blocks: bool,
+}
+
+impl Default for Mover {
+    fn default() -> Self {
+        // The processor tells (FSRM, CPUID 7, EDX bit 4).
+        #[cfg(target_arch = "x86_64")]
+        let moves_blocks = core::arch::x86_64::__cpuid_count(7, 0).edx & 1 << 4 != 0;
+        #[cfg(not(target_arch = "x86_64"))]
+        let moves_blocks = true;
+        Self {
+            room: Vec::new(),
+            moves_blocks,
+        }
+    }
 }
 
 impl Mover {
@@ -79,9 +84,18 @@ impl Mover {
         Ok(())
     }
 
+    /// Reads a word, and fails also where the system denies to write the process's memory.
+    pub(super) fn try_word(&mut self, process: u32, address: u64) -> Result<[u8; WORD]> {
+        let mut found = [0; WORD];
+        self.read(process, address, &mut found)?;
+        // Writes nothing, which is denied as all writes are.
+        self.write_at_once(process, address, &[])?;
+        Ok(found)
+    }
+
     /// Writes another process's memory.
     pub(super) fn write(&mut self, process: u32, address: u64, bytes: &[u8]) -> Result<()> {
-        if moves_blocks() {
+        if self.moves_blocks {
             return self.write_at_once(process, address, bytes);
         }
         let to_word = (WORD - address as usize % WORD) % WORD;
@@ -187,10 +201,23 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+    /// Returns a mover for this processor, and one for processors that the kernel moves no blocks
+    /// by, which is right on all.
+    fn movers() -> [Mover; 2] {
+        let of_words = Mover {
+            moves_blocks: false,
+            ..Mover::default()
+        };
+        [Mover::default(), of_words]
+    }
+
     #[test]
     fn ranges_of_any_place_and_length() {
+        movers().into_iter().for_each(moves_ranges);
+    }
+
+    fn moves_ranges(mut mover: Mover) {
         let process = std::process::id();
-        let mut mover = Mover::default();
         for at in 0..16 {
             for length in 0..40 {
                 let mut memory: [u8; 64] = std::array::from_fn(|at| at as u8);
@@ -207,8 +234,13 @@ mod tests {
                 assert_eq!(memory[at + length], (at + length) as u8);
             }
         }
+        let word = 5_u64;
+        let address = (&raw const word).expose_provenance() as u64;
+        let found = mover.try_word(process, address).expect("own memory");
+        assert_eq!(found, word.to_ne_bytes());
         assert!(mover.read(process, 4096, &mut [0]).is_err());
         assert!(mover.write(process, 4096, &[0]).is_err());
+        assert!(mover.try_word(process, 4096).is_err());
     }
 
     #[test]
@@ -249,9 +281,10 @@ mod tests {
                         .for_each(|one| theirs(one, values[turn % 2]));
                 }
             });
-            let mut mover = Mover::default();
             let address = elements.as_ptr().expose_provenance() as u64;
-            (0..TURNS).for_each(|turn| ours(&mut mover, address, values[turn % 2]));
+            for mut mover in movers() {
+                (0..TURNS).for_each(|turn| ours(&mut mover, address, values[turn % 2]));
+            }
             is_done.store(true, Ordering::Relaxed);
         });
     }

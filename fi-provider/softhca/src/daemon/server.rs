@@ -428,18 +428,15 @@ impl Server {
 
     fn open(&mut self, index: usize, probe: u64) -> bool {
         let process = self.clients[index].process;
-        let mut found = [0; 8];
-        let mover = &mut self.programs.mover;
-        let refused = mover
-            .read(process, probe, &mut found)
-            // Writes nothing, which the system denies as it denies to write.
-            .and_then(|()| mover.write(process, probe, &[]));
-        if let Err(error) = refused {
-            let why = format_args!("its memory cannot be read and written: {error}");
-            return self.refuse(index, why, Errno::NOT_PERMITTED);
-        }
-        if u64::from_ne_bytes(found) != PROBE {
-            return self.reply(index, Err(Errno::INVALID));
+        match self.programs.mover.try_word(process, probe) {
+            Err(error) => {
+                let why = format_args!("its memory cannot be read and written: {error}");
+                return self.refuse(index, why, Errno::NOT_PERMITTED);
+            }
+            Ok(found) if u64::from_ne_bytes(found) != PROBE => {
+                return self.reply(index, Err(Errno::INVALID));
+            }
+            Ok(_) => {}
         }
         let context = self.device.open(process);
         let client = &mut self.clients[index];
