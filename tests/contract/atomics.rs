@@ -1,6 +1,6 @@
-//! Atomic operations, one at a time, against a model.
+//! Atomic operations, each on an object of its own, against a model.
 
-use crate::access::Area;
+use crate::access::{Area, Place};
 use crate::party::Party;
 use crate::transport::{Transport, check};
 use bytemuck::Pod;
@@ -11,8 +11,10 @@ use std::fmt::Debug;
 
 /// Bytes around each object, and of an object before the party that uses it comes.
 const GUARD: u8 = 0xa5;
-/// Bytes from one object's slot to the next; the object lies in the middle, twice its size from the slot's start.
+/// Bytes of an object's slot; the object begins twice its size from the slot's start.
 const SLOT: usize = 64;
+/// The most slots of a party.
+const MOST: usize = 80;
 
 pub(crate) fn of_4_bytes(transport: &dyn Transport) {
     run(transport, |party| {
@@ -59,69 +61,97 @@ fn run(transport: &dyn Transport, body: impl Fn(&Party) + Sync) {
     }
 }
 
-/// An operation in the fabric, on one object of one peer.
-struct Object<'a, T> {
-    party: &'a Party<'a>,
-    area: Area,
-    offset: usize,
-    peer: PeerIndex,
-    old: T,
+/// An operation on an object of its own, which holds the batch's old value before.
+struct Trial<'a, T> {
+    what: &'static str,
+    /// Does the operation, and checks its result.
+    op: Box<dyn FnOnce(Place<T>) + 'a>,
+    left: T,
 }
 
-impl<T: Pod + Debug> Object<'_, T> {
-    /// Puts the old value there, runs `op`, and checks its result and the bytes that it leaves
-    /// behind, in the object and around it.
+/// Operations on one peer's objects that hold the same value before: their slots are written
+/// together, and read together behind all of them.
+struct Batch<'a, T> {
+    party: &'a Party<'a>,
+    area: Area,
+    peer: PeerIndex,
+    old: T,
+    trials: Vec<Trial<'a, T>>,
+}
+
+impl<'a, T: Pod + Debug> Batch<'a, T> {
+    /// Adds an operation that is to return `returned` and to leave `left` in its object.
     fn expect<R: Pod + Debug>(
-        &self,
-        what: &str,
-        op: impl FnOnce(crate::access::Place<T>) -> Result<R, Error>,
+        &mut self,
+        what: &'static str,
+        op: impl FnOnce(Place<T>) -> Result<R, Error> + 'a,
         returned: R,
         left: T,
     ) {
-        let Self {
-            party,
-            area,
-            offset,
-            peer,
-            ..
-        } = *self;
-        let mut around = [GUARD; SLOT];
+        let old = self.old;
+        let op = Box::new(move |at| {
+            let got = op(at).unwrap();
+            assert_eq!(
+                bytemuck::bytes_of(&got),
+                bytemuck::bytes_of(&returned),
+                "{what} of {old:?} returns {got:?}"
+            );
+        });
+        self.trials.push(Trial { what, op, left });
+    }
+
+    /// Does the operations, and checks the bytes that they leave behind, in the objects and around
+    /// them.
+    fn run(self) {
+        let (lane, peer, old) = (&self.party.lane, self.peer, self.old);
         let middle = 2 * size_of::<T>()..3 * size_of::<T>();
-        around[middle.clone()].copy_from_slice(bytemuck::bytes_of(&self.old));
-        let slot = offset - middle.start;
-        party.lane.write(area.place(slot), &around, peer).unwrap();
-        let got = op(area.place(offset)).unwrap();
-        assert_eq!(
-            bytemuck::bytes_of(&got),
-            bytemuck::bytes_of(&returned),
-            "{what} of {:?} returns {got:?}",
-            self.old
-        );
-        party.lane.quiet().unwrap();
-        let mut read = [0; SLOT];
-        party.lane.read(&mut read, area.place(slot), peer).unwrap();
-        around[middle].copy_from_slice(bytemuck::bytes_of(&left));
-        assert_eq!(
-            read, around,
-            "{what} of {:?} shall leave {left:?}",
-            self.old
-        );
+        let slot_of = |value: T| {
+            let mut slot = [GUARD; SLOT];
+            slot[middle.clone()].copy_from_slice(bytemuck::bytes_of(&value));
+            slot
+        };
+        let count = self.trials.len();
+        assert!(count <= MOST, "room for {count} operations");
+        let first = self.party.rank as usize * MOST * SLOT;
+        let before = vec![slot_of(old); count];
+        let all = self.area.place(first);
+        lane.write(all, before.as_flattened(), peer).unwrap();
+        let mut left = Vec::new();
+        for (at, trial) in self.trials.into_iter().enumerate() {
+            (trial.op)(self.area.place(first + at * SLOT + middle.start));
+            left.push((trial.what, trial.left));
+        }
+        lane.quiet().unwrap();
+        let mut found = vec![[0; SLOT]; count];
+        lane.read(found.as_flattened_mut(), all, peer).unwrap();
+        for (found, (what, left)) in found.into_iter().zip(left) {
+            assert_eq!(
+                found,
+                slot_of(left),
+                "{what} of {old:?} shall leave {left:?}"
+            );
+        }
     }
 }
 
-/// Runs `body` on an object of every peer, in each part, for each old value.
-fn on_objects<T: Pod + Debug>(party: &Party, values: &[T], body: impl Fn(&Object<T>)) {
+/// Does the operations that `fill` adds on every peer, in each part, for each old value.
+fn on_objects<'a, T: Pod + Debug>(
+    party: &'a Party,
+    values: &[T],
+    fill: impl Fn(&mut Batch<'a, T>),
+) {
     for peer in party.all() {
         for area in party.areas() {
             for &old in values {
-                let offset = party.rank as usize * SLOT + 2 * size_of::<T>();
-                body(&Object {
+                let mut batch = Batch {
                     party,
                     area,
-                    offset,
                     peer,
                     old,
-                });
+                    trials: Vec::new(),
+                };
+                fill(&mut batch);
+                batch.run();
             }
         }
     }
@@ -130,12 +160,12 @@ fn on_objects<T: Pod + Debug>(party: &Party, values: &[T], body: impl Fn(&Object
 
 fn words<T: Word + Pod + Debug>(party: &Party, values: &[T]) {
     let lane = &party.lane;
-    on_objects(party, values, |object| {
-        let (old, peer) = (object.old, object.peer);
-        object.expect("fetch", |at| lane.fetch(at, peer), old, old);
+    on_objects(party, values, |batch| {
+        let (old, peer) = (batch.old, batch.peer);
+        batch.expect("fetch", move |at| lane.fetch(at, peer), old, old);
         for &value in values {
-            object.expect("set", |at| lane.set(at, value, peer), (), value);
-            object.expect("swap", |at| lane.swap(at, value, peer), old, value);
+            batch.expect("set", move |at| lane.set(at, value, peer), (), value);
+            batch.expect("swap", move |at| lane.swap(at, value, peer), old, value);
         }
     });
 }
@@ -169,47 +199,67 @@ models! { i32 u32 i64 u64 isize usize }
 fn integers<T: Model>(party: &Party) {
     words::<T>(party, &T::VALUES);
     let lane = &party.lane;
-    on_objects(party, &T::VALUES, |object| {
-        let (old, peer) = (object.old, object.peer);
+    on_objects(party, &T::VALUES, |batch| {
+        let (old, peer) = (batch.old, batch.peer);
         for value in T::VALUES {
-            object.expect("add", |at| lane.add(at, value, peer), (), old.sum(value));
-            object.expect(
+            batch.expect(
+                "add",
+                move |at| lane.add(at, value, peer),
+                (),
+                old.sum(value),
+            );
+            batch.expect(
                 "fetch_add",
-                |at| lane.fetch_add(at, value, peer),
+                move |at| lane.fetch_add(at, value, peer),
                 old,
                 old.sum(value),
             );
-            object.expect("and", |at| lane.and(at, value, peer), (), old.both(value));
-            object.expect(
+            batch.expect(
+                "and",
+                move |at| lane.and(at, value, peer),
+                (),
+                old.both(value),
+            );
+            batch.expect(
                 "fetch_and",
-                |at| lane.fetch_and(at, value, peer),
+                move |at| lane.fetch_and(at, value, peer),
                 old,
                 old.both(value),
             );
-            object.expect("or", |at| lane.or(at, value, peer), (), old.either(value));
-            object.expect(
+            batch.expect(
+                "or",
+                move |at| lane.or(at, value, peer),
+                (),
+                old.either(value),
+            );
+            batch.expect(
                 "fetch_or",
-                |at| lane.fetch_or(at, value, peer),
+                move |at| lane.fetch_or(at, value, peer),
                 old,
                 old.either(value),
             );
-            object.expect("xor", |at| lane.xor(at, value, peer), (), old.one(value));
-            object.expect(
+            batch.expect(
+                "xor",
+                move |at| lane.xor(at, value, peer),
+                (),
+                old.one(value),
+            );
+            batch.expect(
                 "fetch_xor",
-                |at| lane.fetch_xor(at, value, peer),
+                move |at| lane.fetch_xor(at, value, peer),
                 old,
                 old.one(value),
             );
-            object.expect(
+            batch.expect(
                 "compare_swap",
-                |at| lane.compare_swap(at, old, value, peer),
+                move |at| lane.compare_swap(at, old, value, peer),
                 old,
                 value,
             );
             let other = old.sum(T::ONE);
-            object.expect(
+            batch.expect(
                 "compare_swap in vain",
-                |at| lane.compare_swap(at, other, value, peer),
+                move |at| lane.compare_swap(at, other, value, peer),
                 old,
                 old,
             );
