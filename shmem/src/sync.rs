@@ -296,11 +296,38 @@ pub unsafe fn test<T: Waited>(at: Routine, ivar: *mut T, cmp: c_int, value: T) -
 /// whether it did.
 #[inline(always)]
 fn look_again(at: Routine) -> bool {
+    offer_processor();
     let needs_progress = ctx::default_ctx().endpoint.needs_progress();
     if needs_progress {
         ctx::progress::progress(at);
     }
     needs_progress
+}
+
+/// Tests in vain after which the processor is offered to others.
+const TESTS: u32 = 256;
+
+/// A count in a cache line of its own: threads that test in vain write it all the time.
+#[repr(align(64))]
+struct InVain(AtomicU32);
+
+/// Offers the processor to others now and then: the process that a loop of tests waits for may wait
+/// for this one's.
+#[inline(always)]
+fn offer_processor() {
+    static IN_VAIN: InVain = InVain(AtomicU32::new(0));
+    // ORDERING: an estimate; threads at the same time may count one test for two.
+    let tests = IN_VAIN.0.load(Ordering::Relaxed).wrapping_add(1);
+    IN_VAIN.0.store(tests, Ordering::Relaxed);
+    if tests.is_multiple_of(TESTS) {
+        yield_now();
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn yield_now() {
+    std::thread::yield_now();
 }
 
 /// The forms over arrays: with one value for all elements, and with a vector of values.
