@@ -15,6 +15,7 @@ use fi_provider::node::segment::{discard, page_size};
 use std::ffi::{c_long, c_void};
 use std::ptr::null_mut;
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The alignment in bytes that suits every type.
 const ANY_TYPE: usize = 16;
@@ -69,7 +70,25 @@ impl Session {
         }
         // SAFETY: the rules of threads: this call's own caller keeps to them.
         unsafe { barrier_all(at) };
-        block.map_or(null_mut(), |(offset, _)| self.pointer(offset))
+        block.map_or_else(
+            || self.no_room(at, size),
+            |(offset, _)| self.pointer(offset),
+        )
+    }
+
+    /// Returns null, and tells that there is no room for a block: once, on PE 0, as all PEs are refused
+    /// the same.
+    #[cold]
+    fn no_room(&self, at: Routine, size: usize) -> *mut c_void {
+        static IS_TOLD: AtomicBool = AtomicBool::new(false);
+        // ORDERING: no other data is behind the flag.
+        if job::my_pe() == 0 && !IS_TOLD.swap(true, Ordering::Relaxed) {
+            let heap = self.space.range().len();
+            message::say(format_args!(
+                "{at}: no room for {size} bytes in the symmetric heap of {heap} (SHMEM_SYMMETRIC_SIZE)"
+            ));
+        }
+        null_mut()
     }
 
     fn release(&self, at: Routine, offset: usize) {
@@ -201,5 +220,8 @@ pub unsafe fn realloc(at: Routine, ptr: *mut c_void, size: usize) -> *mut c_void
     }
     // SAFETY: the rules of threads: this call's own caller keeps to them.
     unsafe { barrier_all(at) };
-    moved.map_or(null_mut(), |(new, _)| session.pointer(new))
+    moved.map_or_else(
+        || session.no_room(at, size),
+        |(new, _)| session.pointer(new),
+    )
 }

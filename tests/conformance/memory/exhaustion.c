@@ -1,6 +1,6 @@
 // When the heap is full all PEs get NULL at the same call, and all of it comes back by free. A
-// block that can never fit is refused at once, with nothing lost.
-// run: np=1,2,3 env=SHMEM_SYMMETRIC_SIZE=16M
+// block that can never fit is refused at once, with nothing lost. The first refusal is told of.
+// run: np=1,2,3 env=SHMEM_SYMMETRIC_SIZE=16M expect-stderr="PE 0: shmem_malloc: no room for 18446744073709551615 bytes in the symmetric heap of 16777216 (SHMEM_SYMMETRIC_SIZE)"
 #include "check.h"
 
 enum { HEAP = 16 * 1024 * 1024, BLOCK = 65536, MOST = 4096 };
