@@ -65,7 +65,8 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     let (archive, checking, tools) = std::thread::scope(|scope| {
         let checking = scope.spawn(|| library::build(ws, Edition::Checking));
         let tools = scope.spawn(|| build_tools(ws));
-        let archive = library::build(ws, Edition::Ordinary);
+        let archive = library::build(ws, Edition::Ordinary)
+            .and_then(|archive| build_libraries(ws).map(|()| archive));
         let joined = "building does not panic";
         (
             archive,
@@ -75,11 +76,6 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     });
     tools?;
     let (archive, checking) = (archive?, checking?);
-    let packages = LIBRARIES.iter().flat_map(|(name, ..)| ["--package", name]);
-    run(ws
-        .cargo("build")
-        .args(["--profile", LIBRARIES_PROFILE])
-        .args(packages))?;
     let files = tree_files(ws)?;
     let stamp_path = ws.built("farreach.stamp");
     let stamp = stamp(ws, [&archive, &checking], &files)?;
@@ -129,6 +125,15 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     fs::remove_dir_all(&work).at(&work)?;
     write(&stamp_path, &stamp)?;
     Ok(stage)
+}
+
+/// Builds the shared libraries that cargo links, by dependencies that libshmem mostly has, too.
+fn build_libraries(ws: &Workspace) -> Result<()> {
+    let packages = LIBRARIES.iter().flat_map(|(name, ..)| ["--package", name]);
+    run(ws
+        .cargo("build")
+        .args(["--profile", LIBRARIES_PROFILE])
+        .args(packages))
 }
 
 fn build_tools(ws: &Workspace) -> Result<()> {
