@@ -393,8 +393,7 @@ fn announce(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-/// Ends one initialisation (9.1.4): a barrier, and the end of the session when it was the last. Says
-/// that there is none left to end, and does nothing, behind the last one.
+/// Ends one initialisation (9.1.4): a barrier, and the end of the session when it was the last.
 ///
 /// # Safety
 /// When it is the last, nothing uses symmetric memory of any PE afterwards.
@@ -403,12 +402,6 @@ pub unsafe fn finalize(at: Routine) {
     match *inits {
         // An exit handler of the program, after the end of main has done it.
         0 if phase() == Phase::Ended => (),
-        // Nothing is lost, and other libraries say nothing.
-        0 if phase() == Phase::After => {
-            message::say(format_args!(
-                "{at} was called after shmem_finalize, and does nothing"
-            ));
-        }
         0 => {
             drop(inits);
             report::call(at, fi_provider::symmetric::Error::NotEnabled)
