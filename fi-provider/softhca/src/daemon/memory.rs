@@ -95,7 +95,8 @@ impl Mover {
 
     /// Writes another process's memory.
     pub(super) fn write(&mut self, process: u32, address: u64, bytes: &[u8]) -> Result<()> {
-        if self.moves_blocks {
+        // A byte cannot be torn: the last one of a completion entry is written alone.
+        if self.moves_blocks || bytes.len() == 1 {
             return self.write_at_once(process, address, bytes);
         }
         let to_word = (WORD - address as usize % WORD) % WORD;

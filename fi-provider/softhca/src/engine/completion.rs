@@ -86,7 +86,7 @@ impl CompletionQueue {
         self.failed
     }
 
-    /// Writes an entry, its last word last, which a device writes at once.
+    /// Writes an entry, its last byte last.
     ///
     /// # Errors
     /// [`Fault`] when the ring is full or not writable; nothing will be written from then on.
@@ -125,8 +125,7 @@ impl CompletionQueue {
     }
 
     fn write(&self, memory: &mut dyn Memory, cqe: &mut Cqe) -> Result<(), Fault> {
-        const LAST: usize = size_of::<Cqe>() - 8;
-        const { assert!(offset_of!(Cqe, opcode_owner) >= LAST) };
+        const LAST: usize = offset_of!(Cqe, opcode_owner);
         cqe.set_owner(owner_of(self.producer, self.init.cqe_count));
         let slot = u64::from(self.producer & (self.init.cqe_count - 1));
         let size = u64::from(self.init.cqe_size);

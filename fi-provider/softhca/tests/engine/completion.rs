@@ -32,15 +32,15 @@ fn entries_of_both_sizes_go_round_and_round() {
 }
 
 #[test]
-fn the_last_word_is_written_last_and_at_once() {
+fn the_last_byte_is_written_last() {
     let mut pair = Pair::new();
     pair.post(Opcode::Nop, signalled);
     pair.world.memory.writes.clear();
     pair.world.settle();
     let writes = &pair.world.memory.writes;
     let last = writes.last().unwrap();
-    assert_eq!(last.2, 8);
-    assert_eq!(last.1 % 64, 56);
+    assert_eq!(last.2, 1);
+    assert_eq!(last.1 % 64, 63);
     assert!(
         writes[..writes.len() - 1]
             .iter()
