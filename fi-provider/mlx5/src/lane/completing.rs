@@ -92,7 +92,7 @@ impl Lane {
 
     /// Takes a completion of this queue and those of it behind it, or lets the device have its turn.
     #[inline]
-    fn wait_for(&self, queue: &Queue) -> Result<(), Failure> {
+    pub(super) fn wait_for(&self, queue: &Queue) -> Result<(), Failure> {
         let (count, index) = self.completions.take_all_of(queue.number());
         if count == 0 {
             return self.wait_once();

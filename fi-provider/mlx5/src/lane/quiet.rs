@@ -46,6 +46,33 @@ impl Ends {
 }
 
 impl Lane {
+    /// Does [`Lane::quiet`] on a lane of one thread, unless `gives_up` returns true while there is
+    /// something to wait for: entries that are not done then stay outstanding, and a later call waits
+    /// for them.
+    ///
+    /// # Errors
+    /// As [`Lane::quiet`].
+    ///
+    /// # Safety
+    /// As [`Lane::write_inline`].
+    pub unsafe fn quiet_unless(&self, gives_up: impl Fn() -> bool) -> Result<(), Failure> {
+        let mut at = self.used.get();
+        while at != END {
+            let queue = &self.queues[(at - 1) as usize];
+            // SAFETY: this thread holds the lane (the requirement here, too).
+            unsafe { self.sign_last(at - 1)? };
+            while !queue.is_idle() {
+                if gives_up() {
+                    return Ok(());
+                }
+                self.wait_for(queue)?;
+            }
+            at = queue.link.get();
+        }
+        // SAFETY: this thread holds the lane (the requirement here, too).
+        unsafe { self.quiet() }
+    }
+
     /// Does [`Lane::quiet`] in all but the common case.
     ///
     /// # Errors

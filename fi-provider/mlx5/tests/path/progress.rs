@@ -4,6 +4,7 @@
 use crate::model::{Device, Rig, Shape, device};
 use fi_mlx5::lane::{Failure, Lane};
 use fi_mlx5_defs::opcode::Syndrome;
+use std::cell::Cell;
 
 /// Counts the instructions of a thread, by its trap flag.
 #[cfg(target_arch = "x86_64")]
@@ -91,4 +92,45 @@ fn progress_tells_of_a_device_that_is_gone() {
     let rig = Rig::with_hook(Shape::RC, gone);
     assert_eq!(rig.lane.progress(), Err(Failure::Lost));
     assert_eq!(rig.quiet(), Err(Failure::Lost), "it is kept");
+}
+
+extern "C" fn idle() -> i32 {
+    0
+}
+
+/// Checks that quiet gives up when it is told so, and that the next one has what is left to wait for.
+#[test]
+fn quiet_gives_up_and_can_go_on() {
+    for shape in [Shape::RC, Shape::DC] {
+        let rig = Rig::with_hook(shape, idle);
+        let looks = Cell::new(0);
+        let quiet = |most| {
+            looks.set(0);
+            let gives_up = || looks.replace(looks.get() + 1) == most;
+            // SAFETY: the lane is this thread's.
+            unsafe { rig.lane.quiet_unless(gives_up) }
+        };
+        assert_eq!(quiet(0), Ok(()));
+        assert_eq!(looks.get(), 0, "nothing to wait for");
+        rig.write(0, &[1]).expect("a post");
+        let last = rig.write(0, &[1]).expect("a post");
+        assert_eq!(quiet(7), Ok(()));
+        assert_eq!(looks.get(), 8);
+        assert_eq!(rig.lane.is_done(last), Ok(false));
+        device(|device| {
+            device.look();
+            while device.is_pending(0) {
+                device.finish(0);
+            }
+        });
+        assert_eq!(quiet(7), Ok(()));
+        assert!(looks.get() <= 7, "it did not give up");
+        assert_eq!(rig.lane.is_done(last), Ok(true));
+        rig.write(0, &[1]).expect("a post");
+        device(|device| {
+            device.look();
+            device.fail(0, Syndrome::RemoteAccess);
+        });
+        assert_eq!(quiet(7), Err(Failure::RemoteAccess));
+    }
 }
