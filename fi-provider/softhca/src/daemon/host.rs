@@ -1,6 +1,6 @@
 //! The device's surroundings, for real: programs' memory, command files, queues of events.
 
-use super::memory::{self, Mover};
+use super::memory::Mover;
 use super::sys;
 use crate::engine::{ContextId, Fault, Memory, Pid};
 use crate::uverbs::{Errno, FIRST_UAR_PAGE, Host};
@@ -117,6 +117,7 @@ impl Programs {
     /// Forgets the command file and queues of a context.
     pub(super) fn close(&mut self, context: ContextId) {
         self.command_files.remove(&context);
+        self.mover.forget();
         self.queues.retain(|_, queue| queue.context != context);
     }
 
@@ -151,11 +152,19 @@ impl Memory for Programs {
         addresses: &[u64],
         into: &mut [[u8; 8]],
     ) -> Result<(), Fault> {
-        memory::read_words(process, addresses, into).map_err(|_| Fault)
+        self.mover
+            .read_words(process, addresses, into)
+            .map_err(|_| Fault)
     }
 
     fn write(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault> {
         self.mover.write(process, addr, data).map_err(|_| Fault)
+    }
+
+    fn write_up_to_last(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault> {
+        self.mover
+            .write_up_to_last(process, addr, data)
+            .map_err(|_| Fault)
     }
 
     fn time(&mut self, _begun: u64) -> u64 {

@@ -15,7 +15,8 @@
 #![expect(unsafe_code, reason = "system calls that take addresses")]
 
 use super::sys::{checked, denied};
-use std::fs::OpenOptions;
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
 use std::io::{Error, Result};
 use std::os::unix::fs::FileExt;
 
@@ -41,6 +42,8 @@ pub(super) struct Mover {
     room: Vec<Block>,
     /// Whether the kernel moves blocks.
     moves_blocks: bool,
+    /// The files `/proc/PID/mem` of processes that parts of words were written to.
+    files: HashMap<u32, File>,
 }
 
 impl Default for Mover {
@@ -53,6 +56,7 @@ impl Default for Mover {
         Self {
             room: Vec::new(),
             moves_blocks,
+            files: HashMap::new(),
         }
     }
 }
@@ -79,7 +83,8 @@ impl Mover {
         let length = (before + buffer.len()).next_multiple_of(WORD);
         let first = address - before as u64;
         let room = self.room(first, length);
-        read_parts(process, &[remote(first, length)], room)?;
+        // SAFETY: the local part is the room.
+        unsafe { read_parts(process, &[local(room)], &[remote(first, length)])? };
         buffer.copy_from_slice(&room[before..before + buffer.len()]);
         Ok(())
     }
@@ -95,7 +100,7 @@ impl Mover {
 
     /// Writes another process's memory.
     pub(super) fn write(&mut self, process: u32, address: u64, bytes: &[u8]) -> Result<()> {
-        // A byte cannot be torn: the last one of a completion entry is written alone.
+        // A byte cannot be torn.
         if self.moves_blocks || bytes.len() == 1 {
             return self.write_at_once(process, address, bytes);
         }
@@ -114,36 +119,98 @@ impl Mover {
         Ok(())
     }
 
+    /// Reads 8 bytes from each of these addresses of another process, which are at most `IOV_MAX`.
+    pub(super) fn read_words(
+        &mut self,
+        process: u32,
+        addresses: &[u64],
+        into: &mut [[u8; WORD]],
+    ) -> Result<()> {
+        if self.room.len() < 2 * addresses.len() {
+            self.room.resize(2 * addresses.len(), Block::default());
+        }
+        // Each in two blocks, where it lies as it does there.
+        let bytes = bytemuck::cast_slice_mut::<Block, u8>(&mut self.room);
+        let rooms = bytes.chunks_exact_mut(2 * BLOCK).zip(addresses);
+        let here: Vec<_> = rooms
+            .map(|(room, at)| local(&mut room[*at as usize % BLOCK..][..WORD]))
+            .collect();
+        let there: Vec<_> = addresses.iter().map(|at| remote(*at, WORD)).collect();
+        // SAFETY: the local parts are of the room.
+        unsafe { read_parts(process, &here, &there)? };
+        let bytes = bytemuck::cast_slice::<Block, u8>(&self.room);
+        let rooms = bytes.chunks_exact(2 * BLOCK).zip(addresses);
+        for (word, (room, at)) in into.iter_mut().zip(rooms) {
+            word.copy_from_slice(&room[*at as usize % BLOCK..][..WORD]);
+        }
+        Ok(())
+    }
+
+    /// Writes another process's memory, the last byte behind all others, which may be torn.
+    pub(super) fn write_up_to_last(
+        &mut self,
+        process: u32,
+        address: u64,
+        bytes: &[u8],
+    ) -> Result<()> {
+        let before = bytes.len().saturating_sub(1);
+        // The kernel copies one part behind the other.
+        let parts = [
+            remote(address, before),
+            remote(address + before as u64, bytes.len() - before),
+        ];
+        self.write_parts(process, address, bytes, &parts)
+    }
+
     /// Writes a part of a word.
     fn write_part(&mut self, process: u32, address: u64, bytes: &[u8]) -> Result<()> {
-        let memory = OpenOptions::new()
-            .write(true)
-            .open(format!("/proc/{process}/mem"));
-        // Where that is not allowed, and where it fails, the other way says why.
-        match memory.and_then(|memory| memory.write_all_at(bytes, address)) {
-            Ok(()) => Ok(()),
-            Err(_) => self.write_at_once(process, address, bytes),
+        let write = |file: &File| file.write_all_at(bytes, address).is_ok();
+        if self.files.get(&process).is_some_and(write) {
+            return Ok(());
         }
+        // The file may be of memory that the process had before it executed another program.
+        let path = format!("/proc/{process}/mem");
+        match OpenOptions::new().write(true).open(path) {
+            Ok(file) if write(&file) => {
+                self.files.insert(process, file);
+                Ok(())
+            }
+            // Where that is not allowed, and where it fails, the other way says why.
+            _ => self.write_at_once(process, address, bytes),
+        }
+    }
+
+    /// Closes the files: a process has ended, and another one may get its number.
+    pub(super) fn forget(&mut self) {
+        self.files.clear();
     }
 
     /// Writes by one call.
     fn write_at_once(&mut self, process: u32, address: u64, bytes: &[u8]) -> Result<()> {
+        self.write_parts(process, address, bytes, &[remote(address, bytes.len())])
+    }
+
+    /// Writes by one call to these parts of the memory from `address` on, which together have room for
+    /// all bytes.
+    fn write_parts(
+        &mut self,
+        process: u32,
+        address: u64,
+        bytes: &[u8],
+        parts: &[libc::iovec],
+    ) -> Result<()> {
         let room = self.room(address, bytes.len());
         room.copy_from_slice(bytes);
-        let local = libc::iovec {
-            iov_base: room.as_mut_ptr().cast(),
-            iov_len: room.len(),
-        };
-        let remote = remote(address, room.len());
-        // SAFETY: the local buffer is valid for reads of its length; the remote one is the kernel's to
-        // check.
+        let local = local(room);
+        // SAFETY: the local buffer is valid for reads of its length, and the list has as many parts as
+        // said; the remote parts are the kernel's to check.
         let got = unsafe {
             libc::process_vm_writev(
                 process.cast_signed(),
                 &raw const local,
                 1,
-                &raw const remote,
-                1,
+                parts.as_ptr(),
+                parts.len() as libc::c_ulong,
                 0,
             )
         };
@@ -152,33 +219,32 @@ impl Mover {
     }
 }
 
-/// Reads 8 bytes from each of these addresses of another process, which are at most `IOV_MAX`.
+/// Reads parts of another process's memory.
 ///
-/// They may be torn: callers look for changes, and read again.
-pub(super) fn read_words(process: u32, addresses: &[u64], into: &mut [[u8; 8]]) -> Result<()> {
-    let parts: Vec<_> = addresses.iter().map(|at| remote(*at, 8)).collect();
-    read_parts(process, &parts, into.as_flattened_mut())
-}
-
-fn read_parts(process: u32, parts: &[libc::iovec], buffer: &mut [u8]) -> Result<()> {
-    let local = libc::iovec {
-        iov_base: buffer.as_mut_ptr().cast(),
-        iov_len: buffer.len(),
-    };
-    // SAFETY: the local buffer is valid for writes of its length, and the list has as many parts as
-    // said; the remote parts are the kernel's to check.
+/// # Safety
+/// The local parts are valid for writes.
+unsafe fn read_parts(process: u32, here: &[libc::iovec], there: &[libc::iovec]) -> Result<()> {
+    // SAFETY: the caller vouches for the local parts, and the lists have as many parts as said; the
+    // remote parts are the kernel's to check.
     let got = unsafe {
         libc::process_vm_readv(
             process.cast_signed(),
-            &raw const local,
-            1,
-            parts.as_ptr(),
-            parts.len() as libc::c_ulong,
+            here.as_ptr(),
+            here.len() as libc::c_ulong,
+            there.as_ptr(),
+            there.len() as libc::c_ulong,
             0,
         )
     };
     let got = checked(got).map_err(denied("process_vm_readv"))?;
-    whole(got, buffer.len())
+    whole(got, here.iter().map(|part| part.iov_len).sum())
+}
+
+fn local(bytes: &mut [u8]) -> libc::iovec {
+    libc::iovec {
+        iov_base: bytes.as_mut_ptr().cast(),
+        iov_len: bytes.len(),
+    }
 }
 
 fn remote(address: u64, length: usize) -> libc::iovec {
@@ -233,6 +299,11 @@ mod tests {
                     .expect("own memory");
                 assert!(memory[at..at + length].iter().all(|&byte| byte == 99));
                 assert_eq!(memory[at + length], (at + length) as u8);
+                mover
+                    .write_up_to_last(process, address, &vec![77; length])
+                    .expect("own memory");
+                assert!(memory[at..at + length].iter().all(|&byte| byte == 77));
+                assert_eq!(memory[at + length], (at + length) as u8);
             }
         }
         let word = 5_u64;
@@ -242,6 +313,31 @@ mod tests {
         assert!(mover.read(process, 4096, &mut [0]).is_err());
         assert!(mover.write(process, 4096, &[0]).is_err());
         assert!(mover.try_word(process, 4096).is_err());
+        assert!(mover.write_up_to_last(process, 4096, &[0; 2]).is_err());
+        let mut words = [[0; 8]; 2];
+        let read = mover.read_words(process, &[address, address], &mut words);
+        read.expect("own memory");
+        assert_eq!(words, [word.to_ne_bytes(); 2]);
+        let read = mover.read_words(process, &[address, 4096], &mut words);
+        assert!(read.is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_of_other_memory_is_opened_again() {
+        let [_, mut mover] = movers();
+        let process = std::process::id();
+        let other = File::open("/dev/null").expect("a file that nothing is written to");
+        mover.files.insert(process, other);
+        let half = [0_u8; 4];
+        let address = half.as_ptr().expose_provenance() as u64;
+        for value in [1, 2] {
+            let bytes = [value; 4];
+            mover.write(process, address, &bytes).expect("own memory");
+            // SAFETY: the array is there; the compiler does not know that it was written.
+            assert_eq!(unsafe { (&raw const half).read_volatile() }, bytes);
+        }
+        mover.forget();
+        assert!(mover.files.is_empty());
     }
 
     #[test]
@@ -313,6 +409,58 @@ mod tests {
         };
         words_beside(look, |word, value| word.store(value, Ordering::Relaxed));
         assert_eq!(torn, 0);
+    }
+
+    #[test]
+    fn words_are_read_whole_one_by_one() {
+        let mut torn = 0;
+        let look = |mover: &mut Mover, address, _| {
+            let addresses: [u64; WORDS] = std::array::from_fn(|at| address + 8 * at as u64);
+            let mut found = [[0; 8]; WORDS];
+            mover
+                .read_words(std::process::id(), &addresses, &mut found)
+                .expect("own memory");
+            let is_torn = |word: &&[u8; 8]| !VALUES.contains(&u64::from_ne_bytes(**word));
+            torn += found.iter().filter(is_torn).count();
+        };
+        words_beside(look, |word, value| word.store(value, Ordering::Relaxed));
+        assert_eq!(torn, 0);
+    }
+
+    /// Checks that a thread that finds the last byte of an entry finds all others.
+    #[test]
+    fn the_last_byte_is_written_last() {
+        const ENTRIES: u64 = 20_000;
+        let words = Aligned([const { AtomicU64::new(0) }; 8]);
+        let found = AtomicU64::new(0);
+        let early = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for entry in 1..=ENTRIES {
+                    let filled = u64::from_ne_bytes([entry as u8; 8]);
+                    // The last byte of the last word, in the order of this processor.
+                    while words.0[7].load(Ordering::Acquire).to_ne_bytes()[7] != entry as u8 {
+                        std::hint::spin_loop();
+                    }
+                    let whole = words.0.iter().map(|word| word.load(Ordering::Relaxed));
+                    if whole.into_iter().any(|word| word != filled) {
+                        early.fetch_add(1, Ordering::Relaxed);
+                    }
+                    found.store(entry, Ordering::Release);
+                }
+            });
+            let address = words.0.as_ptr().expose_provenance() as u64;
+            let mut movers = movers();
+            for entry in 1..=ENTRIES {
+                movers[entry as usize % 2]
+                    .write_up_to_last(std::process::id(), address, &[entry as u8; 64])
+                    .expect("own memory");
+                while found.load(Ordering::Acquire) != entry {
+                    std::thread::yield_now();
+                }
+            }
+        });
+        assert_eq!(early.into_inner(), 0);
     }
 
     #[test]

@@ -125,13 +125,13 @@ impl CompletionQueue {
     }
 
     fn write(&self, memory: &mut dyn Memory, cqe: &mut Cqe) -> Result<(), Fault> {
-        const LAST: usize = offset_of!(Cqe, opcode_owner);
+        // The owner, by which the process knows the entry, is the last byte.
+        const { assert!(offset_of!(Cqe, opcode_owner) + 1 == size_of::<Cqe>()) };
         cqe.set_owner(owner_of(self.producer, self.init.cqe_count));
         let slot = u64::from(self.producer & (self.init.cqe_count - 1));
         let size = u64::from(self.init.cqe_size);
         let addr = self.init.buf_addr + slot * size + (size - 64);
-        memory.write(self.pid, addr, &bytes_of(cqe)[..LAST])?;
-        memory.write(self.pid, addr + LAST as u64, &bytes_of(cqe)[LAST..])
+        memory.write_up_to_last(self.pid, addr, bytes_of(cqe))
     }
 
     fn record(&self, memory: &mut dyn Memory) -> Result<CompletionRecord, Fault> {

@@ -14,7 +14,8 @@ pub trait Memory {
     /// [`Fault`] when any byte cannot be read; `buf` may then be partly written.
     fn read(&mut self, process: Pid, addr: u64, buf: &mut [u8]) -> Result<(), Fault>;
 
-    /// Reads 8 bytes from each of `addresses` of `process`.
+    /// Reads 8 bytes from each of `addresses` of `process`, of which naturally aligned ones are not
+    /// torn.
     ///
     /// # Errors
     /// [`Fault`] when any of them cannot be read; the contents of the others are then not known.
@@ -34,6 +35,17 @@ pub trait Memory {
     /// # Errors
     /// [`Fault`] when any byte cannot be written; some may then have been.
     fn write(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault>;
+
+    /// Writes all of `data`, its last byte last: a process that finds that byte finds the others, which
+    /// may be torn until then.
+    ///
+    /// # Errors
+    /// [`Fault`] when any byte cannot be written; some may then have been.
+    fn write_up_to_last(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault> {
+        let (before, last) = data.split_at(data.len().saturating_sub(1));
+        self.write(process, addr, before)?;
+        self.write(process, addr + before.len() as u64, last)
+    }
 
     /// Reads doorbell page `page` of a context, from byte `offset`: a hint only. A device that
     /// cannot look keeps the default, and accounts of registers then know the assigned registers,

@@ -60,6 +60,8 @@ pub(super) struct QueuePair {
     /// Doorbells that were rung (strict mode).
     pub(super) rings: Rings,
     pub(super) waiting: Option<Waiting>,
+    /// The doorbell record as the scan of this step has found it, until it is used.
+    pub(super) scanned: Option<QueueRecord>,
     /// Operations taken from the send queue and not done, where operations take time.
     pub(super) underway: Underway,
 }
@@ -115,6 +117,7 @@ impl QueuePair {
             receive_consumer: 0,
             rings: Rings::default(),
             waiting: None,
+            scanned: None,
             underway: Underway::default(),
         }
     }

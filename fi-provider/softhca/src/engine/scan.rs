@@ -1,87 +1,120 @@
 //! Scan for queue pairs and completion queues with work to do: the doorbell records of a process,
-//! looked at together.
+//! read by one system call.
 
 use super::Engine;
-use super::completion::CompletionQueue;
 use super::memory::Memory;
 use super::queue::QueuePair;
 use super::types::{Pid, QpState};
-use super::uar::Place;
+use super::uar;
 use fi_mlx5_defs::doorbell::{CompletionRecord, QueueRecord};
 
 /// Records that are read at once, at most: no more than a system call takes (`IOV_MAX`).
 const TOGETHER: usize = 1024;
 
-/// A doorbell record: the process, its address, and the number of the queue.
-type Record = (Pid, u64, u32);
+/// A doorbell record: the process, its address, and its queue.
+type Place = (Pid, u64, Queue);
 
-impl Engine {
-    /// Returns the queue pairs whose records tell of posted entries, or cannot be read with the
-    /// others of their process. Gives all in strict mode, where records make nothing move.
-    pub(super) fn ringing(&self, memory: &mut dyn Memory) -> Vec<u32> {
-        if self.config.strict {
-            return self.qps.numbers();
-        }
-        let sends = |qp: &QueuePair| matches!(qp.state(), QpState::ReadyToSend | QpState::Error);
-        let places = (self.qps.iter())
-            .filter(|(_, qp)| sends(qp))
-            .map(|(handle, qp)| (qp.pid, qp.init.db_addr, handle));
-        let rings = |handle, record| {
-            let record: QueueRecord = bytemuck::cast(record);
-            let rings = |qp: &QueuePair| qp.has_news(&record) || qp.is_sought();
-            self.qps.get(handle).is_some_and(rings)
-        };
-        with_news(memory, places.collect(), rings)
-    }
-
-    /// Returns the completion queues that have an event due, whose records have another word than
-    /// before, or cannot be read with the others of their process. Gives all in strict mode, where a
-    /// register arms them.
-    pub(super) fn notifying(&self, memory: &mut dyn Memory) -> Vec<u32> {
-        if self.config.strict {
-            return self.cqs.numbers();
-        }
-        let places = (self.cqs.iter())
-            .filter_map(|(number, cq)| cq.place_of_arm().map(|(pid, at)| (pid, at, number)));
-        let may_notify = |number, record| {
-            let record: CompletionRecord = bytemuck::cast(record);
-            let is_due = |cq: &CompletionQueue| cq.may_be_due(&record);
-            self.cqs.get(number).is_some_and(is_due)
-        };
-        with_news(memory, places.collect(), may_notify)
-    }
+/// Queue that has a doorbell record, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Queue {
+    Pair(u32),
+    Completions(u32),
 }
 
-/// Returns the numbers of the queues whose records have news, in order, and of those whose records
-/// cannot be read together.
-fn with_news(
-    memory: &mut dyn Memory,
-    mut places: Vec<Record>,
-    has_news: impl Fn(u32, [u8; 8]) -> bool,
-) -> Vec<u32> {
-    places.sort_unstable();
-    let mut found = Vec::new();
-    for own in places.chunk_by(|a, b| a.0 == b.0) {
-        for together in own.chunks(TOGETHER) {
-            let addresses: Vec<u64> = together.iter().map(|(_, address, _)| *address).collect();
-            let mut records = vec![[0; 8]; together.len()];
-            let read = memory.read_each(together[0].0, &addresses, &mut records);
-            for ((_, _, number), record) in together.iter().zip(records) {
-                if read.is_err() || has_news(*number, record) {
-                    found.push(*number);
+/// Doorbell records that were looked at, together where they are of one process.
+#[derive(Debug)]
+pub(super) struct Scan {
+    /// Queue pairs that may have something to do, in the order of their numbers.
+    pub(super) ringing: Vec<u32>,
+    /// Completion queues that can be armed, and their records, which may be older by now: none where
+    /// those of the process cannot be read together.
+    arms: Vec<(u32, Option<CompletionRecord>)>,
+}
+
+impl Engine {
+    /// Looks at the records of all queue pairs that send and of all completion queues that can be
+    /// armed. Gives all queue pairs in strict mode, where records make nothing move.
+    pub(super) fn scan(&mut self, memory: &mut dyn Memory) -> Scan {
+        if self.config.strict {
+            return Scan {
+                ringing: self.qps.numbers(),
+                arms: (self.cqs.numbers().into_iter().map(|cqn| (cqn, None))).collect(),
+            };
+        }
+        let mut scan = Scan {
+            ringing: Vec::new(),
+            arms: Vec::new(),
+        };
+        let places = self.places();
+        for own in places.chunk_by(|a, b| a.0 == b.0) {
+            for together in own.chunks(TOGETHER) {
+                let addresses: Vec<u64> = together.iter().map(|(_, address, _)| *address).collect();
+                let mut records = vec![[0; 8]; together.len()];
+                let read = memory.read_each(together[0].0, &addresses, &mut records);
+                for ((_, _, queue), record) in together.iter().zip(records) {
+                    self.sort(&mut scan, *queue, read.ok().map(|()| record));
                 }
             }
         }
+        scan.ringing.sort_unstable();
+        scan.arms.sort_unstable_by_key(|(cqn, _)| *cqn);
+        scan
     }
-    found.sort_unstable();
-    found
+
+    /// Returns the records to look at, those of a process behind each other.
+    fn places(&self) -> Vec<Place> {
+        let sends = |qp: &QueuePair| matches!(qp.state(), QpState::ReadyToSend | QpState::Error);
+        let pairs = (self.qps.iter())
+            .filter(|(_, qp)| sends(qp))
+            .map(|(handle, qp)| (qp.pid, qp.init.db_addr, Queue::Pair(handle)));
+        let completions = self.cqs.iter().filter_map(|(number, cq)| {
+            let (pid, address) = cq.place_of_arm()?;
+            Some((pid, address, Queue::Completions(number)))
+        });
+        let mut places: Vec<Place> = pairs.chain(completions).collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// Takes in a record, or that there is none.
+    fn sort(&mut self, scan: &mut Scan, queue: Queue, record: Option<[u8; 8]>) {
+        match queue {
+            Queue::Pair(handle) => {
+                if let Some(qp) = self.qps.get_mut(handle)
+                    && qp.takes_in(record.map(bytemuck::cast))
+                {
+                    scan.ringing.push(handle);
+                }
+            }
+            Queue::Completions(cqn) => scan.arms.push((cqn, record.map(bytemuck::cast))),
+        }
+    }
+
+    /// Returns the completion queues that have an event due, whose records had another word than
+    /// before, or could not be read. Gives all in strict mode, where a register arms them.
+    pub(super) fn notifying(&self, scan: &Scan) -> Vec<u32> {
+        let is_due = |cqn, record: &CompletionRecord| {
+            self.cqs.get(cqn).is_some_and(|cq| cq.may_be_due(record))
+        };
+        (scan.arms.iter())
+            .filter(|(cqn, record)| record.as_ref().is_none_or(|record| is_due(*cqn, record)))
+            .map(|(cqn, _)| *cqn)
+            .collect()
+    }
 }
 
 impl QueuePair {
+    /// Keeps the record of a scan for the next look at it; returns true if it tells of something to do,
+    /// or if there is none.
+    fn takes_in(&mut self, record: Option<QueueRecord>) -> bool {
+        self.scanned = record;
+        record.is_none_or(|record| self.has_news(&record) || self.is_sought())
+    }
+
     /// Returns whether it has sent, and which register it rings is not known yet: the record comes
     /// before the register, and in between the device may have acted.
     fn is_sought(&self) -> bool {
-        self.send_consumer != 0 && matches!(self.place, Place::Page(_, None))
+        self.send_consumer != 0 && matches!(self.place, uar::Place::Page(_, None))
     }
 
     /// Returns whether a record tells of an entry that was not there before.

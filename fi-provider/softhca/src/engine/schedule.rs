@@ -42,17 +42,17 @@ impl Engine {
     pub fn step(&mut self, memory: &mut dyn Memory, now: u64) -> Progress {
         self.now = now;
         self.progress = Progress::default();
-        let mut ringing = self.ringing(memory);
+        let mut scan = self.scan(memory);
         if let Some(delays) = &mut self.delays {
-            let acting = delays.choose(&ringing);
-            self.progress.waiting = acting.len() < ringing.len();
-            ringing = acting;
+            let acting = delays.choose(&scan.ringing);
+            self.progress.waiting = acting.len() < scan.ringing.len();
+            scan.ringing = acting;
         }
-        for handle in ringing {
+        for &handle in &scan.ringing {
             self.serve(memory, handle);
         }
         self.fly(memory);
-        for cqn in self.notifying(memory) {
+        for cqn in self.notifying(&scan) {
             if let Some(cq) = self.cqs.get_mut(cqn)
                 && let Some(event) = cq.poll_event(memory, cqn, self.config.strict)
             {
@@ -99,12 +99,17 @@ impl Engine {
             true => Some(self.due(memory, handle)?),
             false => None,
         };
-        let qp = self.qps.get(handle).filter(|qp| qp.init.sq_wqe_count > 0)?;
+        let qp = self.qps.get_mut(handle)?;
+        if qp.init.sq_wqe_count == 0 {
+            return None;
+        }
         let index = qp.send_consumer;
-        let producer = match (rung, qp.record(memory)) {
-            (Some(rung), _) => rung,
-            (None, Ok(record)) => record.send.get() as u16,
-            (None, Err(_)) => return self.lost(handle),
+        let producer = match rung {
+            Some(rung) => rung,
+            None => match qp.scanned.take().map_or_else(|| qp.record(memory), Ok) {
+                Ok(record) => record.send.get() as u16,
+                Err(_) => return self.lost(handle),
+            },
         };
         let count = producer.wrapping_sub(index);
         if count == 0 {
