@@ -30,7 +30,7 @@ pub(crate) struct Group {
     pub(crate) by_default: bool,
     /// Whether its cases may run at the same time.
     pub(crate) parallel: bool,
-    /// Whether its cases wait rather than compute, so that one more than `--jobs` says runs.
+    /// Whether many of its cases wait rather than compute, so that one more than `--jobs` says runs.
     pub(crate) waits: bool,
     /// Whether it needs the library and its tools staged.
     pub(crate) needs_staging: bool,
@@ -91,7 +91,7 @@ pub(crate) static ALL: [Group; 17] = [
         about: "programs written from the specification (tests/conformance)",
         by_default: true,
         parallel: true,
-        waits: false,
+        waits: true,
         needs_staging: true,
         cases: programs::conformance,
     },
