@@ -98,7 +98,8 @@ extern "C" fn idle() -> i32 {
     0
 }
 
-/// Checks that quiet gives up when it is told so, and that the next one has what is left to wait for.
+/// Checks that quiet gives up when it is told so, and that the next one waits for the entries that
+/// are left.
 #[test]
 fn quiet_gives_up_and_can_go_on() {
     for shape in [Shape::RC, Shape::DC] {

@@ -395,15 +395,14 @@ mod tests {
         beside(&words.0[1..], VALUES, ours, theirs);
     }
 
-    #[test]
-    fn words_are_read_whole() {
+    /// Checks that no word is torn that is read by `read`, beside stores.
+    fn words_are_read_whole_by(
+        mut read: impl FnMut(&mut Mover, u64, &mut [[u8; 8]]) -> Result<()>,
+    ) {
         let mut torn = 0;
         let look = |mover: &mut Mover, address, _| {
-            // Room of the caller's that lies otherwise.
             let mut found = [[0; 8]; WORDS];
-            mover
-                .read(std::process::id(), address, found.as_flattened_mut())
-                .expect("own memory");
+            read(mover, address, &mut found).expect("own memory");
             let is_torn = |word: &&[u8; 8]| !VALUES.contains(&u64::from_ne_bytes(**word));
             torn += found.iter().filter(is_torn).count();
         };
@@ -412,19 +411,19 @@ mod tests {
     }
 
     #[test]
+    fn words_are_read_whole() {
+        // Into room of the caller's that lies otherwise.
+        words_are_read_whole_by(|mover, address, found| {
+            mover.read(std::process::id(), address, found.as_flattened_mut())
+        });
+    }
+
+    #[test]
     fn words_are_read_whole_one_by_one() {
-        let mut torn = 0;
-        let look = |mover: &mut Mover, address, _| {
+        words_are_read_whole_by(|mover, address, found| {
             let addresses: [u64; WORDS] = std::array::from_fn(|at| address + 8 * at as u64);
-            let mut found = [[0; 8]; WORDS];
-            mover
-                .read_words(std::process::id(), &addresses, &mut found)
-                .expect("own memory");
-            let is_torn = |word: &&[u8; 8]| !VALUES.contains(&u64::from_ne_bytes(**word));
-            torn += found.iter().filter(is_torn).count();
-        };
-        words_beside(look, |word, value| word.store(value, Ordering::Relaxed));
-        assert_eq!(torn, 0);
+            mover.read_words(std::process::id(), &addresses, found)
+        });
     }
 
     /// Checks that a thread that finds the last byte of an entry finds all others.
