@@ -54,7 +54,7 @@ const STAGE: &str = "farreach";
 pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     let stage = ws.built(STAGE);
     if !stage.exists() {
-        eprintln!("building libshmem and its tools (once; takes a minute or so)");
+        eprintln!("building libshmem and its tools (once; takes some minutes)");
     }
     fs::create_dir_all(&stage).at(&stage)?;
     let lock_path = ws.built("farreach.lock");

@@ -153,8 +153,8 @@ impl CompletionQueue {
         can_be.then_some((self.pid, self.init.db_addr))
     }
 
-    /// Returns whether `poll_event` has to look: an event is due, or the record, which may be torn,
-    /// has another word than before.
+    /// Returns whether `poll_event` has to look: an event is due, or the record has another word than
+    /// before.
     pub(super) fn may_be_due(&self, record: &CompletionRecord) -> bool {
         record.arm.get() != self.seen || self.armed.is_some_and(|arm| self.is_due(arm))
     }

@@ -5,14 +5,14 @@ use super::Engine;
 use super::memory::Memory;
 use super::queue::QueuePair;
 use super::types::{Pid, QpState};
-use super::uar;
+use super::uar::Place;
 use fi_mlx5_defs::doorbell::{CompletionRecord, QueueRecord};
 
 /// Records that are read at once, at most: no more than a system call takes (`IOV_MAX`).
 const TOGETHER: usize = 1024;
 
 /// A doorbell record: the process, its address, and its queue.
-type Place = (Pid, u64, Queue);
+type Record = (Pid, u64, Queue);
 
 /// Queue that has a doorbell record, by its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +33,7 @@ pub(super) struct Scan {
 
 impl Engine {
     /// Looks at the records of all queue pairs that send and of all completion queues that can be
-    /// armed. Gives all queue pairs in strict mode, where records make nothing move.
+    /// armed. Gives all queues in strict mode, where records make nothing move.
     pub(super) fn scan(&mut self, memory: &mut dyn Memory) -> Scan {
         if self.config.strict {
             return Scan {
@@ -45,14 +45,13 @@ impl Engine {
             ringing: Vec::new(),
             arms: Vec::new(),
         };
-        let places = self.places();
-        for own in places.chunk_by(|a, b| a.0 == b.0) {
+        for own in self.records().chunk_by(|a, b| a.0 == b.0) {
             for together in own.chunks(TOGETHER) {
                 let addresses: Vec<u64> = together.iter().map(|(_, address, _)| *address).collect();
-                let mut records = vec![[0; 8]; together.len()];
-                let read = memory.read_each(together[0].0, &addresses, &mut records);
-                for ((_, _, queue), record) in together.iter().zip(records) {
-                    self.sort(&mut scan, *queue, read.ok().map(|()| record));
+                let mut words = vec![[0; 8]; together.len()];
+                let read = memory.read_each(together[0].0, &addresses, &mut words);
+                for ((_, _, queue), word) in together.iter().zip(words) {
+                    self.sort(&mut scan, *queue, read.ok().map(|()| word));
                 }
             }
         }
@@ -62,7 +61,7 @@ impl Engine {
     }
 
     /// Returns the records to look at, those of a process behind each other.
-    fn places(&self) -> Vec<Place> {
+    fn records(&self) -> Vec<Record> {
         let sends = |qp: &QueuePair| matches!(qp.state(), QpState::ReadyToSend | QpState::Error);
         let pairs = (self.qps.iter())
             .filter(|(_, qp)| sends(qp))
@@ -71,9 +70,9 @@ impl Engine {
             let (pid, address) = cq.place_of_arm()?;
             Some((pid, address, Queue::Completions(number)))
         });
-        let mut places: Vec<Place> = pairs.chain(completions).collect();
-        places.sort_unstable();
-        places
+        let mut records: Vec<Record> = pairs.chain(completions).collect();
+        records.sort_unstable();
+        records
     }
 
     /// Takes in a record, or that there is none.
@@ -114,7 +113,7 @@ impl QueuePair {
     /// Returns whether it has sent, and which register it rings is not known yet: the record comes
     /// before the register, and in between the device may have acted.
     fn is_sought(&self) -> bool {
-        self.send_consumer != 0 && matches!(self.place, uar::Place::Page(_, None))
+        self.send_consumer != 0 && matches!(self.place, Place::Page(_, None))
     }
 
     /// Returns whether a record tells of an entry that was not there before.
