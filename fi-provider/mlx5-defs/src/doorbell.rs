@@ -26,6 +26,13 @@ pub const fn register_offset(index: u32) -> u64 {
     SEND_OFFSET + index as u64 * REGISTER_STRIDE
 }
 
+/// Returns the offsets in a page of the words that send queues are rung by: the first of each half of
+/// its registers, in bytes from the page's start.
+pub fn send_words() -> impl Iterator<Item = u64> {
+    let halves = 2 * u64::from(REGISTERS_PER_PAGE);
+    (0..halves).map(|half| SEND_OFFSET + half * BLUEFLAME_HALF)
+}
+
 /// Returns which register of a page a write at `offset` hits, if any.
 #[must_use]
 pub const fn register_at(offset: u64) -> Option<u32> {

@@ -1,12 +1,14 @@
 //! The device's surroundings, for real: programs' memory, command files, queues of events.
 
 use super::memory::Mover;
-use super::sys;
-use crate::engine::{ContextId, Fault, Memory, Pid};
+use super::sys::{self, View};
+use crate::engine::{ContextId, Fault, MAX_PAGES, Memory, Pid};
 use crate::uverbs::{Errno, FIRST_UAR_PAGE, Host};
 use crate::wire;
+use fi_mlx5_defs::doorbell::{ARM_OFFSET, send_words};
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
+use std::mem::replace;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::Instant;
@@ -16,6 +18,9 @@ const COMMAND_FILE: u64 = 4 << 30;
 
 /// The size of a page of doorbells.
 const PAGE: u64 = 4096;
+
+/// The size of the doorbell pages that the library may ask for.
+const UAR_PAGES: u64 = MAX_PAGES as u64 * PAGE;
 
 /// The longest event.
 const LONGEST_EVENT: usize = 16;
@@ -65,6 +70,47 @@ fn locked_memory(limits: &str) -> Option<u64> {
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 
+/// The command file of a context.
+#[derive(Debug)]
+struct CommandFile {
+    file: File,
+    /// The doorbell pages that the library asks for.
+    pages: View,
+    /// The words that queues ring by, of all pages there are, as they were seen last.
+    rung: Vec<u64>,
+}
+
+impl CommandFile {
+    /// Returns the place of a word of a doorbell page.
+    fn place(page: u32, offset: u64) -> u64 {
+        u64::from(page) * PAGE + offset
+    }
+
+    /// Notes the words that queues ring by; returns whether one has changed.
+    fn note_rings(&mut self, pages: &mut dyn Iterator<Item = u32>) -> bool {
+        let words = |page| {
+            let offsets = [ARM_OFFSET].into_iter().chain(send_words());
+            offsets.map(move |offset| Self::place(page, offset))
+        };
+        let mut has_changed = false;
+        let mut count = 0;
+        for at in pages.flat_map(words) {
+            let word = self.pages.word(at).unwrap_or_default();
+            match self.rung.get_mut(count) {
+                Some(seen) => has_changed |= replace(seen, word) != word,
+                None => {
+                    self.rung.push(word);
+                    has_changed = true;
+                }
+            }
+            count += 1;
+        }
+        has_changed |= count < self.rung.len();
+        self.rung.truncate(count);
+        has_changed
+    }
+}
+
 /// A clock that starts at 0.
 #[derive(Debug)]
 pub(super) struct Clock(Instant);
@@ -87,7 +133,7 @@ impl Clock {
 pub(crate) struct Programs {
     pub(super) clock: Clock,
     pub(super) mover: Mover,
-    command_files: HashMap<ContextId, File>,
+    command_files: HashMap<ContextId, CommandFile>,
     queues: HashMap<u64, Queue>,
     next_queue: u64,
 }
@@ -96,20 +142,22 @@ impl Programs {
     /// Makes the command file of a new context.
     pub(super) fn open(&mut self, context: ContextId) -> std::io::Result<BorrowedFd<'_>> {
         let name = format!("{}{}", wire::COMMAND_FILE, context.0 + 1);
-        let file = File::from(sys::sparse_file(&name, COMMAND_FILE)?);
-        let file: &File = self
-            .command_files
-            .entry(context)
-            .insert_entry(file)
-            .into_mut();
-        Ok(file.as_fd())
+        let file = sys::sparse_file(&name, COMMAND_FILE)?;
+        sys::keep_size(file.as_fd())?;
+        let command_file = CommandFile {
+            pages: View::of(file.as_fd(), FIRST_UAR_PAGE * PAGE, UAR_PAGES)?,
+            file: File::from(file),
+            rung: Vec::new(),
+        };
+        let entry = self.command_files.entry(context);
+        Ok(entry.insert_entry(command_file).into_mut().file.as_fd())
     }
 
     /// Writes the bytes that a program stored into the command file, as if it had stored there
     /// itself.
     pub(super) fn store(&self, context: ContextId, at: u64, bytes: &[u8]) -> std::io::Result<()> {
         match self.command_files.get(&context) {
-            Some(file) => file.write_all_at(bytes, at),
+            Some(CommandFile { file, .. }) => file.write_all_at(bytes, at),
             None => Ok(()),
         }
     }
@@ -176,11 +224,17 @@ impl Memory for Programs {
         context: ContextId,
         page: u32,
         offset: u32,
-        buf: &mut [u8],
+        buf: &mut [u8; 8],
     ) -> Result<(), Fault> {
         let file = self.command_files.get(&context).ok_or(Fault)?;
-        let at = (FIRST_UAR_PAGE + u64::from(page)) * PAGE + u64::from(offset);
-        file.read_exact_at(buf, at).map_err(|_| Fault)
+        let word = file.pages.word(CommandFile::place(page, offset.into()));
+        *buf = word.ok_or(Fault)?.to_ne_bytes();
+        Ok(())
+    }
+
+    fn has_rung(&mut self, context: ContextId, pages: &mut dyn Iterator<Item = u32>) -> bool {
+        let file = self.command_files.get_mut(&context);
+        file.is_none_or(|file| file.note_rings(pages))
     }
 
     fn has_run(&mut self, process: Pid, thread: u32) -> Option<(u64, u64)> {
@@ -281,6 +335,35 @@ mod tests {
         assert_eq!(programs.withdraw(queue, 7) as usize, delivered);
         assert!(programs.deliver(queue, &event));
     }
+
+    #[test]
+    fn words_that_queues_ring_by_are_watched() {
+        let mut programs = Programs::default();
+        let context = ContextId(1);
+        let file = programs.open(context).expect("a file").try_clone_to_owned();
+        let file = File::from(file.expect("a descriptor"));
+        let mut has_rung = |pages: &[u32]| programs.has_rung(context, &mut pages.iter().copied());
+        assert!(has_rung(&[3, 5]), "the first look");
+        assert!(!has_rung(&[3, 5]));
+        for offset in [ARM_OFFSET].into_iter().chain(send_words()) {
+            let place = (FIRST_UAR_PAGE + 5) * PAGE + offset;
+            file.write_all_at(&[7; 8], place).expect("room");
+            assert!(has_rung(&[3, 5]), "a store to {offset:#x} of page 5");
+            assert!(!has_rung(&[3, 5]));
+        }
+        assert!(has_rung(&[3]), "a page fewer");
+        assert!(has_rung(&[3, 5]), "a page more");
+        let mut word = [0; 8];
+        assert_eq!(
+            programs.read_uar(context, 5, ARM_OFFSET as u32, &mut word),
+            Ok(())
+        );
+        assert_eq!(word, [7; 8]);
+        let beyond = programs.read_uar(context, MAX_PAGES, 0, &mut word);
+        assert_eq!(beyond, Err(Fault));
+        assert!(file.set_len(0).is_err(), "nobody takes the pages away");
+    }
+
     #[test]
     fn what_a_process_may_lock() {
         let limits = |value| {

@@ -6,13 +6,14 @@
 
 use std::ffi::CString;
 use std::fs::File;
-use std::io::{Error, Result};
+use std::io::{Error, ErrorKind, Result};
 use std::mem::{MaybeUninit, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use std::ptr::{null, null_mut};
+use std::ptr::{NonNull, null, null_mut};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Returns the result of a system call that gives -1 when it fails.
 pub(super) fn checked(result: libc::ssize_t) -> Result<usize> {
@@ -263,12 +264,73 @@ pub(super) fn receive_with_file(
 /// Makes a file in memory of this name and size, all zeros and without pages yet.
 pub(super) fn sparse_file(name: &str, size: u64) -> Result<OwnedFd> {
     let name = CString::new(name)?;
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a C string.
-    let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    let file = unsafe { libc::memfd_create(name.as_ptr(), flags) };
     let file = descriptor(file.into()).map_err(denied("memfd_create"))?;
     // SAFETY: ftruncate has no requirement on memory.
     checked(unsafe { libc::ftruncate(file.as_raw_fd(), size.cast_signed()) } as isize)?;
     Ok(file)
+}
+
+/// Lets nobody change the size of a file in memory.
+pub(super) fn keep_size(file: BorrowedFd<'_>) -> Result<()> {
+    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW;
+    // SAFETY: fcntl has no requirement on memory here.
+    checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } as isize)?;
+    Ok(())
+}
+
+/// Part of a file in memory that other processes write, seen word by word.
+#[derive(Debug)]
+pub(super) struct View {
+    first: NonNull<AtomicU64>,
+    words: usize,
+}
+
+impl View {
+    /// Maps so many bytes of the file, whose size nobody can change, from `at` on.
+    pub(super) fn of(file: BorrowedFd<'_>, at: u64, bytes: u64) -> Result<Self> {
+        let bytes = bytes as usize;
+        // SAFETY: the system chooses where there is room.
+        let first = unsafe {
+            libc::mmap(
+                null_mut(),
+                bytes,
+                libc::PROT_READ,
+                libc::MAP_SHARED | libc::MAP_NORESERVE,
+                file.as_raw_fd(),
+                at.cast_signed(),
+            )
+        };
+        if first == libc::MAP_FAILED {
+            return Err(Error::last_os_error());
+        }
+        let first = NonNull::new(first.cast()).ok_or(ErrorKind::OutOfMemory)?;
+        let words = bytes / size_of::<AtomicU64>();
+        Ok(Self { first, words })
+    }
+
+    /// Returns the aligned word at byte `at`, if there is one.
+    pub(super) fn word(&self, at: u64) -> Option<u64> {
+        let index = usize::try_from(at).ok()? / size_of::<AtomicU64>();
+        if !at.is_multiple_of(size_of::<AtomicU64>() as u64) || index >= self.words {
+            return None;
+        }
+        // SAFETY: the word is in the mapping, which is readable as long as this is there, and the file
+        // keeps its size.
+        let word = unsafe { self.first.add(index).as_ref() };
+        // ORDERING: a doorbell record is written before the register that it is looked at for.
+        Some(word.load(Ordering::Acquire))
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let bytes = self.words * size_of::<AtomicU64>();
+        // SAFETY: the mapping is this, and nobody looks at it any more.
+        unsafe { libc::munmap(self.first.as_ptr().cast(), bytes) };
+    }
 }
 
 /// Opens a descriptor of a process, readable when the process has ended.

@@ -47,7 +47,7 @@ pub trait Memory {
         self.write(process, addr + before.len() as u64, last)
     }
 
-    /// Reads doorbell page `page` of a context, from byte `offset`: a hint only. A device that
+    /// Reads a word of doorbell page `page` of a context, from byte `offset`: a hint only. A device that
     /// cannot look keeps the default, and accounts of registers then know the assigned registers,
     /// not the rung ones.
     ///
@@ -58,9 +58,16 @@ pub trait Memory {
         _context: ContextId,
         _page: u32,
         _offset: u32,
-        _buf: &mut [u8],
+        _buf: &mut [u8; 8],
     ) -> Result<(), Fault> {
         Err(Fault)
+    }
+
+    /// Returns whether a register of these doorbell pages of a context may have been written since the
+    /// last call for the context, or the pages are others. A device that cannot look keeps the default,
+    /// and reads doorbell records all the time.
+    fn has_rung(&mut self, _context: ContextId, _pages: &mut dyn Iterator<Item = u32>) -> bool {
+        true
     }
 
     /// Returns the time now, in ns, of a step that has begun at `begun`; that is later where the

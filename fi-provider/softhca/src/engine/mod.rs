@@ -36,6 +36,7 @@ pub use types::{
     MrKeys, Path, Pid, Progress, QpAttr, QpCreated, QpInit, QpKind, QpModified, QpState, QpUar,
     RegisterKind, SrqInit, UarAccount, UarKind, UarRegime, UarRegister, UarReport, Violation, attr,
 };
+pub(crate) use uar::MAX_PAGES;
 
 /// Answer of a command.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -46,6 +47,7 @@ use delay::Delays;
 use flight::Flights;
 use queue::{QueuePair, SharedQueue};
 use region::Regions;
+use scan::Known;
 use std::collections::BTreeMap;
 use table::{Owned, Table};
 use uar::Uars;
@@ -66,6 +68,8 @@ pub struct Engine {
     progress: Progress,
     /// Asynchronous events since the last step.
     async_events: Vec<AsyncEvent>,
+    /// Doorbell records of processes, until these ring.
+    known: BTreeMap<Pid, Known>,
     /// Bytes on their way.
     scratch: Vec<u8>,
     /// Stores to doorbell pages (strict mode).
@@ -122,6 +126,7 @@ impl Engine {
             now: 0,
             progress: Progress::default(),
             async_events: Vec::new(),
+            known: BTreeMap::new(),
             scratch: Vec::new(),
             doorbells: Collector::default(),
             released: 0,

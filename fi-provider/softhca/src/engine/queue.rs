@@ -62,6 +62,8 @@ pub(super) struct QueuePair {
     pub(super) waiting: Option<Waiting>,
     /// The doorbell record as the scan of this step has found it, until it is used.
     pub(super) scanned: Option<QueueRecord>,
+    /// Whether it was reset: its register may hold the very word that it rings by next.
+    pub(super) was_reset: bool,
     /// Operations taken from the send queue and not done, where operations take time.
     pub(super) underway: Underway,
 }
@@ -118,6 +120,7 @@ impl QueuePair {
             rings: Rings::default(),
             waiting: None,
             scanned: None,
+            was_reset: false,
             underway: Underway::default(),
         }
     }
@@ -128,7 +131,10 @@ impl QueuePair {
 
     /// Takes indices and attributes back to the beginning.
     pub(super) fn reset(&mut self) {
-        *self = Self::new(self.context, self.pid, self.init, self.place);
+        *self = Self {
+            was_reset: true,
+            ..Self::new(self.context, self.pid, self.init, self.place)
+        };
     }
 
     /// Returns whether requests of peers are answered.

@@ -10,7 +10,7 @@ use super::types::{AsyncKind, Progress, QpState};
 use super::uar::Place;
 use fi_mlx5_defs::cqe::Cqe;
 use fi_mlx5_defs::decode::control;
-use fi_mlx5_defs::doorbell::{BLUEFLAME_HALF, REGISTERS_PER_PAGE, SEND_OFFSET, register_at};
+use fi_mlx5_defs::doorbell::{register_at, send_words};
 use fi_mlx5_defs::endian::{Be16, Be32};
 use fi_mlx5_defs::opcode::{CqeOpcode, Syndrome};
 use fi_mlx5_defs::wqe::{BASIC_BLOCK, Control, UNIT, blocks, flags};
@@ -413,8 +413,7 @@ impl Engine {
         let Place::Page(page, None) = qp.place else {
             return;
         };
-        let halves = 2 * u64::from(REGISTERS_PER_PAGE);
-        for offset in (0..halves).map(|n| SEND_OFFSET + n * BLUEFLAME_HALF) {
+        for offset in send_words() {
             let mut word = [0; 8];
             if memory
                 .read_uar(qp.context, page, offset as u32, &mut word)

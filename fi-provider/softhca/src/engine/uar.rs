@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Registers of a page in the kernel's numbering, two of which are for fast-path hardware only.
 const NUMBERED_PER_PAGE: u32 = 4;
 /// The device's pages.
-const MAX_PAGES: u32 = 1 << 16;
+pub(crate) const MAX_PAGES: u32 = 1 << 16;
 /// Static registers of a context at most (`MLX5_MAX_BFREGS` of the kernel driver).
 const MAX_STATIC: u32 = 512;
 /// Registers without BlueFlame.
@@ -111,6 +111,16 @@ impl Uars {
             Some(kind) => *kind == UarKind::BlueFlame,
             None => self.regime != UarRegime::LibraryManaged && (page > 0 || register >= PLAIN),
         }
+    }
+
+    /// Returns the pages that the library asked for.
+    pub(super) fn pages(&self) -> impl Iterator<Item = u32> {
+        self.pages.keys().copied()
+    }
+
+    /// Returns whether there are pages that the library did not ask for.
+    pub(super) fn has_static_pages(&self) -> bool {
+        self.regime != UarRegime::LibraryManaged
     }
 
     /// Returns the number of pages of the static registers: the first ones.

@@ -80,7 +80,7 @@ impl Memory for Processes {
         _context: ContextId,
         page: u32,
         offset: u32,
-        buf: &mut [u8],
+        buf: &mut [u8; 8],
     ) -> Result<(), Fault> {
         // The doorbell pages are the bytes that the first process has in its memory.
         let at = u64::from(page % 4) * 4096 + u64::from(offset);

@@ -2,9 +2,9 @@
 
 use crate::world::{Client, Cq, Qp, World, signalled};
 use fi_mlx5_defs::build::Entry;
-use fi_mlx5_defs::doorbell::{PAGE, register_offset};
+use fi_mlx5_defs::doorbell::{ARM_OFFSET, Arm, PAGE, SEND_OFFSET, register_offset};
 use fi_mlx5_defs::opcode::Opcode;
-use softhca::engine::{Config, QpKind, QpUar, UarAccount, UarKind, UarRegime};
+use softhca::engine::{Config, QpKind, QpState, QpUar, UarAccount, UarKind, UarRegime};
 
 fn create(world: &mut World, client: Client, cq: &Cq, uar: QpUar) -> (Qp, u32) {
     let mut init = world.qp_init(client, QpKind::Rc, cq, 4, 0);
@@ -26,9 +26,147 @@ fn ring(world: &mut World, qp: &mut Qp, page: u32, register: u32, half: u64) {
         .finish()
         .unwrap();
     world.post_bytes(qp, &bytes);
-    let at = (register_offset(register) + half * 256) as usize;
-    let pages = world.memory.uars.entry((qp.client.context, page));
-    pages.or_insert_with(|| vec![0; PAGE as usize])[at..at + 8].copy_from_slice(&bytes[..8]);
+    store(
+        world,
+        (qp.client, page),
+        register_offset(register) + half * 256,
+        &bytes[..8],
+    );
+}
+
+/// Stores to a doorbell page.
+fn store(world: &mut World, (client, page): (Client, u32), at: u64, bytes: &[u8]) {
+    let pages = world.memory.uars.entry((client.context, page));
+    let page = pages.or_insert_with(|| vec![0; PAGE as usize]);
+    page[at as usize..][..bytes.len()].copy_from_slice(bytes);
+}
+
+/// Two processes with a connected queue pair each that rings a page of the library, and a device
+/// that looks at doorbell pages.
+struct Watched {
+    world: World,
+    qp: [Qp; 2],
+    cq: [Cq; 2],
+    page: [u32; 2],
+}
+
+impl Watched {
+    fn new() -> Self {
+        let mut world = World::new(Config {
+            burst: 1,
+            ..Config::default()
+        });
+        world.memory.watches = true;
+        let clients = [world.client(10), world.client(20)];
+        let cq = clients.map(|client| world.cq(client, 16, 64, Some(1)));
+        let page = clients.map(|client| {
+            let page = world.engine.uar_alloc(client.context, UarKind::BlueFlame);
+            page.unwrap()
+        });
+        let qp = [0, 1].map(|n| {
+            let mut init = world.qp_init(clients[n], QpKind::Rc, &cq[n], 8, 8);
+            init.uar = QpUar::Page(page[n]);
+            world.create(clients[n], init)
+        });
+        let numbers = [qp[0].qpn, qp[1].qpn];
+        world.connect(&qp[0], numbers[1]);
+        world.connect(&qp[1], numbers[0]);
+        world.settle();
+        Self {
+            world,
+            qp,
+            cq,
+            page,
+        }
+    }
+
+    fn post(&mut self, side: usize, opcode: Opcode) {
+        self.world.post(&mut self.qp[side], opcode, signalled);
+    }
+
+    /// Rings for all that is posted.
+    fn ring(&mut self, side: usize) {
+        let qp = &self.qp[side];
+        let bytes = Entry::new(Opcode::Nop, qp.producer.wrapping_sub(1), qp.qpn).finish();
+        let place = (qp.client, self.page[side]);
+        store(&mut self.world, place, SEND_OFFSET, &bytes.unwrap()[..8]);
+    }
+
+    fn completions(&mut self, side: usize) -> usize {
+        self.world.drain(&mut self.cq[side]).len()
+    }
+}
+
+#[test]
+fn records_are_read_again_where_their_process_rings() {
+    let mut watched = Watched::new();
+    let before = watched.world.memory.reads;
+    for _ in 0..3 {
+        watched.world.step();
+    }
+    assert_eq!(watched.world.memory.reads, before, "nobody rings");
+
+    watched.post(0, Opcode::Nop);
+    watched.post(0, Opcode::Nop);
+    watched.post(0, Opcode::Nop);
+    assert_eq!(watched.completions(0), 0, "posted, and not rung");
+    watched.ring(0);
+    assert_eq!(watched.completions(0), 3, "three turns for one ring");
+
+    // The record before the register, as a process writes them: the device may look in between.
+    watched.post(0, Opcode::Nop);
+    watched.world.step();
+    watched.ring(0);
+    assert_eq!(watched.completions(0), 1);
+}
+
+#[test]
+fn receives_of_a_failed_queue_pair_complete_without_a_ring() {
+    let mut watched = Watched::new();
+    let [qp, _] = &watched.qp;
+    watched.world.modify(qp, QpState::Error, 0, |_| {});
+    assert_eq!(watched.completions(0), 0);
+    watched.world.receive(&mut watched.qp[0], &[]);
+    assert_eq!(watched.completions(0), 1);
+}
+
+#[test]
+fn a_record_from_before_a_reset_does_not_count() {
+    let mut watched = Watched::new();
+    watched.post(0, Opcode::Nop);
+    watched.ring(0);
+    assert_eq!(watched.completions(0), 1);
+    let peer = watched.qp[1].qpn;
+    let qp = &mut watched.qp[0];
+    watched.world.modify(qp, QpState::Reset, 0, |_| {});
+    qp.producer = 0;
+    watched.world.record(qp);
+    watched.world.connect(qp, peer);
+    assert_eq!(watched.completions(0), 0);
+    assert_eq!(watched.world.state(&watched.qp[0]), QpState::ReadyToSend);
+    watched.post(0, Opcode::Nop);
+    watched.ring(0);
+    assert_eq!(watched.completions(0), 1);
+}
+
+#[test]
+fn an_armed_queue_tells_of_entries_that_a_peer_rings_for() {
+    let mut watched = Watched::new();
+    watched.world.receive(&mut watched.qp[1], &[]);
+    let arm = Arm {
+        sequence: 0,
+        solicited_only: false,
+        consumer: 0,
+    };
+    watched.world.arm(&watched.cq[1], arm);
+    let place = (watched.qp[1].client, watched.page[1]);
+    store(&mut watched.world, place, ARM_OFFSET, &[1; 8]);
+    assert!(watched.world.settle().completions.is_empty());
+    watched.post(0, Opcode::Send);
+    watched.ring(0);
+    let told: Vec<_> = watched.world.settle().completions;
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].cqn, watched.cq[1].cqn);
 }
 
 #[test]

@@ -25,6 +25,11 @@ pub(crate) struct Processes {
     pub(crate) uars: BTreeMap<(ContextId, u32), Vec<u8>>,
     /// Every write, in order: process and address.
     pub(crate) writes: Vec<(Pid, u64, usize)>,
+    /// Number of reads.
+    pub(crate) reads: usize,
+    /// Whether doorbell pages are looked at, as they were at the last look.
+    pub(crate) watches: bool,
+    seen: BTreeMap<ContextId, Vec<Option<Vec<u8>>>>,
 }
 
 impl Processes {
@@ -78,6 +83,7 @@ impl Memory for Processes {
     fn read(&mut self, pid: Pid, addr: u64, buf: &mut [u8]) -> Result<(), Fault> {
         let range = self.range(pid, addr, buf.len())?;
         buf.copy_from_slice(&self.memory[&pid][range]);
+        self.reads += 1;
         Ok(())
     }
 
@@ -93,14 +99,18 @@ impl Memory for Processes {
         context: ContextId,
         page: u32,
         offset: u32,
-        buf: &mut [u8],
+        buf: &mut [u8; 8],
     ) -> Result<(), Fault> {
         let page = self.uars.get(&(context, page)).ok_or(Fault)?;
-        buf.copy_from_slice(
-            page.get(offset as usize..offset as usize + buf.len())
-                .ok_or(Fault)?,
-        );
+        let word = page.get(offset as usize..offset as usize + 8);
+        buf.copy_from_slice(word.ok_or(Fault)?);
         Ok(())
+    }
+
+    fn has_rung(&mut self, context: ContextId, pages: &mut dyn Iterator<Item = u32>) -> bool {
+        let page = |page| self.uars.get(&(context, page)).cloned();
+        let now: Vec<_> = pages.map(page).collect();
+        !self.watches || self.seen.insert(context, now.clone()) != Some(now)
     }
 }
 
