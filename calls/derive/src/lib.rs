@@ -2,18 +2,21 @@
 
 #![expect(missing_docs, reason = "the crate `calls` tells of the macros")]
 
+mod function;
+
+use function::Function;
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{
-    Data, DeriveInput, Error, Fields, FnArg, GenericParam, Generics, Ident, ItemFn, Pat,
-    ReturnType, Safety, Signature, Type, parse_macro_input, parse_quote,
+    Data, DeriveInput, Error, Fields, GenericParam, Generics, Ident, ReturnType, Type,
+    parse_macro_input, parse_quote,
 };
 
 #[proc_macro_attribute]
 pub fn action(attributes: TokenStream, item: TokenStream) -> TokenStream {
-    let function = parse_macro_input!(item as ItemFn);
+    let function = parse_macro_input!(item as Function);
     let attributes = Tokens::from(attributes);
     if !attributes.is_empty() {
         return Error::new(attributes.span(), "#[action] takes no arguments")
@@ -25,25 +28,24 @@ pub fn action(attributes: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-fn expand_action(function: &ItemFn) -> Result<Tokens, Error> {
-    let signature = &function.sig;
+fn expand_action(function: &Function) -> Result<Tokens, Error> {
     let complain = |span, text| Err(Error::new(span, text));
-    if !signature.generics.params.is_empty() {
+    if !function.generics.params.is_empty() {
         return complain(
-            signature.generics.span(),
+            function.generics.span(),
             "an action has no generic parameters: other processes call it by its name alone",
         );
     }
-    if let Some(keyword) = &signature.asyncness {
+    if let Some(keyword) = function.qualifier("async") {
         return complain(keyword.span(), "an action is no async function");
     }
-    if !matches!(signature.safety, Safety::Default) {
-        return complain(signature.safety.span(), "an action is no unsafe function");
+    if let Some(keyword) = function.qualifier("unsafe") {
+        return complain(keyword.span(), "an action is no unsafe function");
     }
-    let (has_here, types) = arguments(signature)?;
-    let name = &signature.ident;
-    let (visibility, attributes) = (&function.vis, &function.attrs);
-    let output = match &signature.output {
+    let (has_here, types) = arguments(function)?;
+    let name = &function.name;
+    let (visibility, attributes) = (&function.visibility, &function.attributes);
+    let output = match &function.output {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, output) => quote!(#output),
     };
@@ -51,12 +53,9 @@ fn expand_action(function: &ItemFn) -> Result<Tokens, Error> {
         .map(|index| format_ident!("argument_{index}"))
         .collect();
     let here = has_here.then(|| quote!(here,));
-    let mut inner = function.clone();
-    inner.attrs.clear();
-    inner.vis = syn::Visibility::Inherited;
     // Within the function, its own name is the action's.
-    inner.sig.ident = format_ident!("body_of_{name}");
-    let body = &inner.sig.ident;
+    let body = &format_ident!("body_of_{name}");
+    let inner = function.renamed(body);
     let text = name.to_string();
     Ok(quote! {
         // A function and a structure with fields: neither keeps other values from having the name.
@@ -102,32 +101,31 @@ fn expand_action(function: &ItemFn) -> Result<Tokens, Error> {
 const MOST_ARGUMENTS: usize = 8;
 
 /// Whether the function wants to know of the circumstances, and the types of its arguments.
-fn arguments(signature: &Signature) -> Result<(bool, Vec<&Type>), Error> {
+fn arguments(function: &Function) -> Result<(bool, Vec<&Type>), Error> {
     let complain = |span, text| Err(Error::new(span, text));
     let mut types = Vec::new();
     let mut has_here = false;
-    for (index, argument) in signature.inputs.iter().enumerate() {
-        let FnArg::Typed(argument) = argument else {
-            return complain(argument.span(), "an action is no method");
+    for (index, argument) in function.arguments.iter().enumerate() {
+        let mut words = argument.pattern.clone().into_iter();
+        let of = match &argument.of {
+            Some(of) if !words.any(|word| word.to_string() == "self") => of,
+            _ => return complain(argument.span(), "an action is no method"),
         };
-        if index == 0 && is_here(&argument.ty) {
+        if index == 0 && is_here(of) {
             has_here = true;
             continue;
         }
-        if let Type::Reference(reference) = &*argument.ty {
+        if let Type::Reference(reference) = of {
             return complain(
                 reference.span(),
                 "an action owns its arguments: a Vec in the place of a slice, a String in that of text",
             );
         }
-        if let Pat::Type(_) = &*argument.pat {
-            return complain(argument.span(), "an argument is a name and a type");
-        }
-        types.push(&*argument.ty);
+        types.push(of);
     }
     if types.len() > MOST_ARGUMENTS {
         return complain(
-            signature.inputs.span(),
+            function.arguments.span(),
             "an action has at most 8 arguments: give more of them as a structure",
         );
     }
