@@ -7,6 +7,8 @@ tr -d - < $uuid > /run/machine-id
 cat $uuid > /run/boot_id
 mount --bind /run/boot_id /proc/sys/kernel/random/boot_id
 if test -e /etc/machine-id; then mount --bind /run/machine-id /etc/machine-id; fi
+# As in tests/run.
+if test -e /proc/kallsyms; then mount --bind /dev/null /proc/kallsyms; fi
 # The mounts stay.
 rm /run/boot_id /run/machine-id
 # Daemons of Open MPI look whether it is there. They use it in jobs of more hosts than a lab has.
