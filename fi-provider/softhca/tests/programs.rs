@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use support::{Under, free_port, need, scratch, softhca, text};
+use support::{UNTIMED, Under, free_port, need, scratch, softhca, text};
 
 const PLAIN: Under<'static> = Under {
     options: &[],
@@ -122,6 +122,17 @@ fn perftest_sends() {
 fn perftest_atomics() {
     perftest("ib_atomic_bw", "-A FETCH_AND_ADD");
     perftest("ib_atomic_bw", "-A CMP_AND_SWAP");
+}
+
+#[test]
+fn programs_that_cannot_tell_the_time_start_again() {
+    let scratch = scratch();
+    let flag = scratch.join("has-started").display().to_string();
+    let first = format!("touch {flag}; echo {UNTIMED}; false");
+    let client = format!("sh -c 'test -e {flag} && echo now || {{ {first}; }}'");
+    let printed = PLAIN.server_and_client("sleep 1", &client);
+    assert_eq!(printed, "now\n");
+    std::fs::remove_dir_all(scratch).expect("the directory is there");
 }
 
 #[test]

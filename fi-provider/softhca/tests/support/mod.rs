@@ -181,7 +181,7 @@ impl Under<'_> {
 
 /// Words of programs of perftest, at whose start the processor's counter and the clock did not go
 /// alike: they measure that for some milliseconds, in which a machine may be disturbed.
-const UNTIMED: &str = "Correlation coefficient";
+pub(crate) const UNTIMED: &str = "Correlation coefficient";
 
 /// The most times that such a program starts.
 const MOST_TRIES: u32 = 5;
