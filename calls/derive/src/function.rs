@@ -1,6 +1,6 @@
 //! The function that becomes an action, as far as the macro asks for its parts: the others stay
-//! tokens. So syn does without its feature `full`, which takes longer to build, and which would have
-//! all crates with macros built again for those that call.
+//! tokens. So syn does without its feature `full`, which takes longer to build, and which would
+//! have all crates with macros built again for those that call.
 
 use proc_macro2::{Group, Ident, TokenStream as Tokens, TokenTree};
 use quote::{ToTokens, quote};

@@ -26,8 +26,8 @@ pub const fn register_offset(index: u32) -> u64 {
     SEND_OFFSET + index as u64 * REGISTER_STRIDE
 }
 
-/// Returns the offsets in a page of the words that send queues are rung by: the first of each half of
-/// its registers, in bytes from the page's start.
+/// Returns the offsets in a page of the words that send queues are rung by: the first of each half
+/// of its registers, in bytes from the page's start.
 pub fn send_words() -> impl Iterator<Item = u64> {
     let halves = 2 * u64::from(REGISTERS_PER_PAGE);
     (0..halves).map(|half| SEND_OFFSET + half * BLUEFLAME_HALF)

@@ -30,8 +30,8 @@ pub(crate) struct Group {
     pub(crate) by_default: bool,
     /// Whether its cases may run at the same time.
     pub(crate) parallel: bool,
-    /// Whether many of its cases wait rather than compute, also for a build, or take the time that they
-    /// are given, so that one more than `--jobs` says runs.
+    /// Whether many of its cases wait rather than compute, also for a build, or take the time that
+    /// they are given, so that one more than `--jobs` says runs.
     pub(crate) waits: bool,
     /// Whether it needs the library and its tools staged.
     pub(crate) needs_staging: bool,

@@ -317,8 +317,8 @@ impl View {
         if !at.is_multiple_of(size_of::<AtomicU64>() as u64) || index >= self.words {
             return None;
         }
-        // SAFETY: the word is in the mapping, which is readable as long as this is there, and the file
-        // keeps its size.
+        // SAFETY: the word is in the mapping, which is readable until the view is dropped, and the
+        // file keeps its size.
         let word = unsafe { self.first.add(index).as_ref() };
         // ORDERING: a doorbell record is written before the register that it is looked at for.
         Some(word.load(Ordering::Acquire))

@@ -47,9 +47,9 @@ pub trait Memory {
         self.write(process, addr + before.len() as u64, last)
     }
 
-    /// Reads a word of doorbell page `page` of a context, from byte `offset`: a hint only. A device that
-    /// cannot look keeps the default, and accounts of registers then know the assigned registers,
-    /// not the rung ones.
+    /// Reads a word of doorbell page `page` of a context, from byte `offset`: a hint only. A device
+    /// that cannot look keeps the default, and accounts of registers then know the assigned
+    /// registers, not the rung ones.
     ///
     /// # Errors
     /// [`Fault`] when there is no such page.
@@ -63,9 +63,9 @@ pub trait Memory {
         Err(Fault)
     }
 
-    /// Returns whether a register of these doorbell pages of a context may have been written since the
-    /// last call for the context, or the pages are others. A device that cannot look keeps the default,
-    /// and reads doorbell records all the time.
+    /// Returns whether a register of these doorbell pages of a context may have been written since
+    /// the last call for the context, or the pages are others. A device that cannot look keeps the
+    /// default, and reads doorbell records all the time.
     fn has_rung(&mut self, _context: ContextId, _pages: &mut dyn Iterator<Item = u32>) -> bool {
         true
     }

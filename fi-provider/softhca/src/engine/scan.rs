@@ -43,8 +43,8 @@ pub(super) struct Known {
 
 impl Engine {
     /// Looks at the records of all queue pairs that send and of all completion queues that can be
-    /// armed, which are read again where their process has rung. Gives all queues in strict mode, where
-    /// records make nothing move.
+    /// armed, which are read again where their process has rung. Gives all queues in strict mode,
+    /// where records make nothing move.
     pub(super) fn scan(&mut self, memory: &mut dyn Memory) -> Scan {
         if self.config.strict {
             return Scan {
@@ -75,7 +75,8 @@ impl Engine {
         scan
     }
 
-    /// Returns the processes of which a doorbell register may have been written since the last scan.
+    /// Returns the processes of which a doorbell register may have been written since the last
+    /// scan.
     fn rung(&self, memory: &mut dyn Memory) -> BTreeSet<Pid> {
         let mut rung = BTreeSet::new();
         for (id, context) in &self.contexts {
@@ -162,8 +163,8 @@ impl QueuePair {
         record.is_none_or(|record| self.has_news(&record) || self.is_sought())
     }
 
-    /// Returns whether a register changes behind the record. In the error state receives complete, which
-    /// are posted without one.
+    /// Returns whether a register changes behind the record. In the error state receives complete,
+    /// which are posted without one.
     fn is_watched(&self) -> bool {
         let has_page = matches!(self.place, Place::Page(..));
         has_page && !self.was_reset && self.state() != QpState::Error

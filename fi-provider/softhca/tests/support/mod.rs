@@ -148,8 +148,8 @@ impl Under<'_> {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Starts a server in the background and a client until it finds the server; both must succeed, and
-    /// start again where one could not [tell the time](UNTIMED).
+    /// Starts a server in the background and a client until it finds the server; both must succeed,
+    /// and start again where one could not [tell the time](UNTIMED).
     pub(crate) fn server_and_client(&self, server: &str, client: &str) -> String {
         let script = format!(
             "{server} > /dev/null & server=$!
