@@ -21,7 +21,8 @@ pub(crate) struct Function {
     pub(crate) body: Group,
 }
 
-/// An argument: its attributes and pattern, and its type, which `self` may lack.
+/// An argument: its attributes and pattern, and its type, which `self` may lack. A comma
+/// ends a pattern, also one between `<` and `>`.
 pub(crate) struct Argument {
     pub(crate) pattern: Tokens,
     pub(crate) of: Option<Type>,

@@ -107,9 +107,11 @@ fn arguments(function: &Function) -> Result<(bool, Vec<&Type>), Error> {
     let mut has_here = false;
     for (index, argument) in function.arguments.iter().enumerate() {
         let mut words = argument.pattern.clone().into_iter();
-        let of = match &argument.of {
-            Some(of) if !words.any(|word| word.to_string() == "self") => of,
-            _ => return complain(argument.span(), "an action is no method"),
+        if words.any(|word| word.to_string() == "self") {
+            return complain(argument.span(), "an action is no method");
+        }
+        let Some(of) = &argument.of else {
+            return complain(argument.span(), "an argument is a name and a type");
         };
         if index == 0 && is_here(of) {
             has_here = true;

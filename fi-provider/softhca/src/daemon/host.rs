@@ -19,8 +19,8 @@ const COMMAND_FILE: u64 = 4 << 30;
 /// The size of a page of doorbells.
 const PAGE: u64 = 4096;
 
-/// The size of the doorbell pages that the library may ask for.
-const UAR_PAGES: u64 = MAX_PAGES as u64 * PAGE;
+/// The size of all doorbell pages that the library may ask for.
+const UAR_BYTES: u64 = MAX_PAGES as u64 * PAGE;
 
 /// The longest event.
 const LONGEST_EVENT: usize = 16;
@@ -145,7 +145,7 @@ impl Programs {
         let file = sys::sparse_file(&name, COMMAND_FILE)?;
         sys::keep_size(file.as_fd())?;
         let command_file = CommandFile {
-            pages: View::of(file.as_fd(), FIRST_UAR_PAGE * PAGE, UAR_PAGES)?,
+            pages: View::of(file.as_fd(), FIRST_UAR_PAGE * PAGE, UAR_BYTES)?,
             file: File::from(file),
             rung: Vec::new(),
         };

@@ -64,8 +64,8 @@ pub trait Memory {
     }
 
     /// Returns whether a register of these doorbell pages of a context may have been written since
-    /// the last call for the context, or the pages are others. A device that cannot look keeps the
-    /// default, and reads doorbell records all the time.
+    /// the last call for the context. A device that cannot look keeps the default, and reads
+    /// doorbell records all the time.
     fn has_rung(&mut self, _context: ContextId, _pages: &mut dyn Iterator<Item = u32>) -> bool {
         true
     }
