@@ -60,6 +60,31 @@ fn capabilities_can_be_switched() {
     assert_eq!(told(&["--no-devx"]), "no DEVX: Operation not permitted\n");
 }
 
+/// Runs a case of `c/shared.c`.
+fn shared(case: &str) {
+    Under::default().succeed(&[&program("shared", &["mlx5", "ibverbs"]), case]);
+}
+
+#[test]
+fn shared_memory_is_the_one_that_was_registered() {
+    shared("kept");
+}
+
+#[test]
+fn regions_may_have_shared_memory_in_part() {
+    shared("parts");
+}
+
+#[test]
+fn shared_memory_that_is_not_to_be_written() {
+    shared("constant");
+}
+
+#[test]
+fn shared_memory_may_lose_its_pages() {
+    shared("shortened");
+}
+
 /// One test for each operation of `c/each.c`, over each kind of connection.
 macro_rules! operations {
     ($($operation:ident)+) => {

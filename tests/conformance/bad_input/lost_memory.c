@@ -1,7 +1,8 @@
-// A PE unmaps symmetric memory. A put to it fails, and the message names that PE; operations to
-// other PEs go on where those have queues of their own. PE 0 puts, and calls quiet at last.
-// run: np=3 nodes=several transport=rc expect-exit=nonzero "expect-stdout=others go on" "expect-stderr=PE 0: shmem_ctx_quiet: an earlier operation to PE 2 failed: " args=own
-// run: np=3 nodes=several transport=dc expect-exit=nonzero "expect-stderr=PE 0: shmem_ctx_quiet: an earlier operation to PE 2 failed: " args=one
+// A PE unmaps symmetric memory, which a strict device hears of. A put to it fails, and the message
+// names that PE; operations to other PEs go on where those have queues of their own. PE 0 puts, and
+// calls quiet at last.
+// run: np=3 nodes=several transport=rc device=--strict expect-exit=nonzero "expect-stdout=others go on" "expect-stderr=PE 0: shmem_ctx_quiet: an earlier operation to PE 2 failed: " args=own
+// run: np=3 nodes=several transport=dc device=--strict expect-exit=nonzero "expect-stderr=PE 0: shmem_ctx_quiet: an earlier operation to PE 2 failed: " args=one
 #define _GNU_SOURCE
 #include "check.h"
 

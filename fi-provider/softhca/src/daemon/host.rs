@@ -1,14 +1,16 @@
 //! The device's surroundings, for real: programs' memory, command files, queues of events.
 
 use super::memory::Mover;
-use super::sys::{self, View};
+use super::shared::Shared;
+use super::sys;
+use super::view::View;
 use crate::engine::{ContextId, Fault, MAX_PAGES, Memory, Pid};
 use crate::uverbs::{Errno, FIRST_UAR_PAGE, Host};
 use crate::wire;
 use fi_mlx5_defs::doorbell::{ARM_OFFSET, send_words};
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
-use std::mem::replace;
+use std::mem::{replace, take};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::Instant;
@@ -133,6 +135,9 @@ impl Clock {
 pub(crate) struct Programs {
     pub(super) clock: Clock,
     pub(super) mover: Mover,
+    shared: Shared,
+    /// Processes whose memory was written.
+    written: Vec<Pid>,
     command_files: HashMap<ContextId, CommandFile>,
     queues: HashMap<u64, Queue>,
     next_queue: u64,
@@ -145,7 +150,7 @@ impl Programs {
         let file = sys::sparse_file(&name, COMMAND_FILE)?;
         sys::keep_size(file.as_fd())?;
         let command_file = CommandFile {
-            pages: View::of(file.as_fd(), FIRST_UAR_PAGE * PAGE, UAR_BYTES)?,
+            pages: View::of(file.as_fd(), FIRST_UAR_PAGE * PAGE, UAR_BYTES, false)?,
             file: File::from(file),
             rung: Vec::new(),
         };
@@ -166,6 +171,7 @@ impl Programs {
     pub(super) fn close(&mut self, context: ContextId) {
         self.command_files.remove(&context);
         self.mover.forget();
+        self.shared.forget(context);
         self.queues.retain(|_, queue| queue.context != context);
     }
 
@@ -178,6 +184,17 @@ impl Programs {
     /// Returns the reading end of a queue, to be given to its program.
     pub(super) fn reading_end(&self, queue: u64) -> Option<BorrowedFd<'_>> {
         self.queues.get(&queue).map(|queue| queue.reading.as_fd())
+    }
+
+    /// Returns the processes whose memory was written since the last call.
+    pub(super) fn written(&mut self) -> Vec<Pid> {
+        take(&mut self.written)
+    }
+
+    fn note_write(&mut self, process: Pid) {
+        if !self.written.contains(&process) {
+            self.written.push(process);
+        }
     }
 
     /// Sends the events that did not fit before; returns true when some still wait.
@@ -206,13 +223,42 @@ impl Memory for Programs {
     }
 
     fn write(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault> {
+        self.note_write(process);
         self.mover.write(process, addr, data).map_err(|_| Fault)
     }
 
     fn write_up_to_last(&mut self, process: Pid, addr: u64, data: &[u8]) -> Result<(), Fault> {
+        self.note_write(process);
         self.mover
             .write_up_to_last(process, addr, data)
             .map_err(|_| Fault)
+    }
+
+    fn read_region(
+        &mut self,
+        region: u32,
+        process: Pid,
+        addr: u64,
+        buf: &mut [u8],
+    ) -> Result<(), Fault> {
+        if self.shared.read(region, addr, buf) {
+            return Ok(());
+        }
+        self.read(process, addr, buf)
+    }
+
+    fn write_region(
+        &mut self,
+        region: u32,
+        process: Pid,
+        addr: u64,
+        data: &[u8],
+    ) -> Result<(), Fault> {
+        if self.shared.write(region, addr, data) {
+            self.note_write(process);
+            return Ok(());
+        }
+        self.write(process, addr, data)
     }
 
     fn time(&mut self, _begun: u64) -> u64 {
@@ -271,6 +317,14 @@ impl Host for Programs {
         let mut queues = self.queues.iter();
         let (number, _) = queues.find(|(_, queue)| queue.inode == inode)?;
         Some(*number)
+    }
+
+    fn register(&mut self, context: ContextId, process: Pid, region: u32, range: (u64, u64)) {
+        self.shared.register(context, process, region, range);
+    }
+
+    fn deregister(&mut self, region: u32) {
+        self.shared.deregister(region);
     }
 
     fn may_lock(&mut self, process: Pid) -> Option<u64> {

@@ -8,9 +8,11 @@ mod directory;
 mod host;
 mod memory;
 mod server;
+mod shared;
 mod sys;
 mod sysfs;
 mod transactions;
+mod view;
 
 pub(crate) use ask::account;
 pub(crate) use directory::Directory;

@@ -2,6 +2,7 @@
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod bench;
+mod kicks;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,8 @@ use std::os::unix::fs::FileExt;
 use std::process::{Child, Command};
 use std::thread::available_parallelism;
 
+use kicks::Kick;
+
 /// The shortest and the longest time between two looks at the queues, in ns.
 const SHORTEST_SLEEP: u64 = 50_000;
 const LONGEST_SLEEP: u64 = 1_000_000;
@@ -33,9 +36,6 @@ const POLLING: u64 = 10_000_000;
 
 /// So many violations are told in words; the others are counted.
 const MOST_TOLD: u64 = 100;
-
-/// The most times that a kick looks again while there is work: the others have their turn, too.
-const KICK_ROUNDS: u32 = 1_000;
 
 /// The signals that are meant for the program.
 pub(crate) struct Signals {
@@ -66,8 +66,7 @@ struct Client {
     contexts: Vec<ContextId>,
     /// Whether it was said why the process cannot use the device: libibverbs asks more than once.
     told: bool,
-    /// Whether it waits for the answer to a kick.
-    kicked: bool,
+    kick: Kick,
 }
 
 /// Ways in which a server treats its clients.
@@ -151,6 +150,7 @@ impl Server {
         loop {
             let progress = self.act();
             let unsent = self.programs.flush();
+            let kick = self.answer_kicks(false);
             let busy = progress.worked || progress.more;
             let timeout = if busy {
                 sleep = SHORTEST_SLEEP;
@@ -164,6 +164,9 @@ impl Server {
             } else {
                 None
             };
+            let timeout = timeout
+                .map(|timeout| timeout.min(kick.unwrap_or(timeout)))
+                .or(kick);
             if timeout != Some(0) {
                 self.flush_transactions();
             }
@@ -300,7 +303,7 @@ impl Server {
                 end,
                 contexts: Vec::new(),
                 told: false,
-                kicked: false,
+                kick: Kick::default(),
             });
         }
     }
@@ -309,7 +312,7 @@ impl Server {
     /// client. Returns true when a client asked.
     fn listen_to_clients(&mut self, ready: &[bool]) -> bool {
         let asked = self.answer_requests(ready);
-        self.answer_kicks() || asked
+        self.take_kicks() || asked
     }
 
     fn answer_requests(&mut self, ready: &[bool]) -> bool {
@@ -322,21 +325,6 @@ impl Server {
             }
         }
         asked
-    }
-
-    /// Answers the kicks of a turn together: one look at the queues sees all doorbells that rang before them.
-    fn answer_kicks(&mut self) -> bool {
-        if !self.clients.iter().any(|client| client.kicked) {
-            return false;
-        }
-        self.device.release(self.now());
-        self.act_until_idle();
-        for index in (0..self.clients.len()).rev() {
-            if take(&mut self.clients[index].kicked) && !self.reply(index, Ok(())) {
-                self.drop_client(index);
-            }
-        }
-        true
     }
 
     fn drop_client(&mut self, index: usize) {
@@ -383,7 +371,7 @@ impl Server {
                 self.reply(index, Err(Errno::NOT_SUPPORTED))
             }
             Operation::Kick => {
-                self.clients[index].kicked = true;
+                self.clients[index].kick.ask();
                 true
             }
             Operation::Unmap => {
@@ -394,15 +382,6 @@ impl Server {
             }
             Operation::Account => self.account(index),
         }
-    }
-
-    fn act_until_idle(&mut self) {
-        for _ in 0..KICK_ROUNDS {
-            if !self.act().worked {
-                break;
-            }
-        }
-        self.programs.flush();
     }
 
     /// Sends a file with the account of doorbell registers, as it is after the entries that were

@@ -6,14 +6,13 @@
 
 use std::ffi::CString;
 use std::fs::File;
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, Result};
 use std::mem::{MaybeUninit, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
-use std::ptr::{NonNull, null, null_mut};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ptr::{null, null_mut};
 
 /// Returns the result of a system call that gives -1 when it fails.
 pub(super) fn checked(result: libc::ssize_t) -> Result<usize> {
@@ -281,56 +280,21 @@ pub(super) fn keep_size(file: BorrowedFd<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Part of a file in memory that other processes write, seen word by word.
-#[derive(Debug)]
-pub(super) struct View {
-    first: NonNull<AtomicU64>,
-    words: usize,
-}
-
-impl View {
-    /// Maps so many bytes of the file, whose size nobody can change, from `at` on.
-    pub(super) fn of(file: BorrowedFd<'_>, at: u64, bytes: u64) -> Result<Self> {
-        let bytes = bytes as usize;
-        // SAFETY: the system chooses where there is room.
-        let first = unsafe {
-            libc::mmap(
-                null_mut(),
-                bytes,
-                libc::PROT_READ,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                file.as_raw_fd(),
-                at.cast_signed(),
-            )
-        };
-        if first == libc::MAP_FAILED {
-            return Err(Error::last_os_error());
-        }
-        let first = NonNull::new(first.cast()).ok_or(ErrorKind::OutOfMemory)?;
-        let words = bytes / size_of::<AtomicU64>();
-        Ok(Self { first, words })
-    }
-
-    /// Returns the aligned word at byte `at`, if there is one.
-    pub(super) fn word(&self, at: u64) -> Option<u64> {
-        let index = usize::try_from(at).ok()? / size_of::<AtomicU64>();
-        if !at.is_multiple_of(size_of::<AtomicU64>() as u64) || index >= self.words {
-            return None;
-        }
-        // SAFETY: the word is in the mapping, which is readable until the view is dropped, and the
-        // file keeps its size.
-        let word = unsafe { self.first.add(index).as_ref() };
-        // ORDERING: a doorbell record is written before the register that it is looked at for.
-        Some(word.load(Ordering::Acquire))
-    }
-}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        let bytes = self.words * size_of::<AtomicU64>();
-        // SAFETY: the mapping is this, and nobody looks at it any more.
-        unsafe { libc::munmap(self.first.as_ptr().cast(), bytes) };
-    }
+/// Returns whether a file is in memory, of pages of the usual size, and keeps so many bytes: pages
+/// that nobody can take away while they are mapped.
+pub(super) fn keeps(file: BorrowedFd<'_>, bytes: u64) -> Result<bool> {
+    // SAFETY: F_GET_SEALS has no argument and touches no memory of this process.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    checked(seals as isize)?;
+    // SAFETY: all zeros are valid ones.
+    let (mut system, mut status) = unsafe { zeroed::<(libc::statfs, libc::stat)>() };
+    // SAFETY: `system` and `status` are places for the results.
+    checked(unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut system) } as isize)?;
+    // SAFETY: likewise.
+    checked(unsafe { libc::fstat(file.as_raw_fd(), &raw mut status) } as isize)?;
+    let is_in_memory = system.f_type == libc::TMPFS_MAGIC;
+    let is_fixed = seals & libc::F_SEAL_SHRINK != 0;
+    Ok(is_in_memory && is_fixed && u64::try_from(status.st_size).is_ok_and(|size| bytes <= size))
 }
 
 /// Opens a descriptor of a process, readable when the process has ended.

@@ -47,6 +47,35 @@ pub trait Memory {
         self.write(process, addr + before.len() as u64, last)
     }
 
+    /// Reads likewise from registered memory, of region `region`. A device that knows the memory of
+    /// regions no better keeps the default.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    fn read_region(
+        &mut self,
+        _region: u32,
+        process: Pid,
+        addr: u64,
+        buf: &mut [u8],
+    ) -> Result<(), Fault> {
+        self.read(process, addr, buf)
+    }
+
+    /// Writes likewise to registered memory, of region `region`.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    fn write_region(
+        &mut self,
+        _region: u32,
+        process: Pid,
+        addr: u64,
+        data: &[u8],
+    ) -> Result<(), Fault> {
+        self.write(process, addr, data)
+    }
+
     /// Reads a word of doorbell page `page` of a context, from byte `offset`: a hint only. A device
     /// that cannot look keeps the default, and accounts of registers then know the assigned
     /// registers, not the rung ones.

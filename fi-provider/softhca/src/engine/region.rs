@@ -1,5 +1,6 @@
 //! Registered memory: keys, rights, bounds.
 
+use super::memory::{Fault, Memory};
 use super::table::{Owned, Table};
 use super::types::{Access, ContextId, Error, MrKeys, Pid};
 
@@ -27,9 +28,33 @@ impl Owned for Region {
 /// Bytes of a process that an operation may touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
+    /// The handle of the region that they are of.
+    pub(super) region: u32,
     pub(super) pid: Pid,
     pub(super) addr: u64,
     pub(super) len: u64,
+}
+
+impl Span {
+    /// Reads all of `into` from byte `at` of the span on.
+    pub(super) fn read(
+        &self,
+        memory: &mut dyn Memory,
+        at: u64,
+        into: &mut [u8],
+    ) -> Result<(), Fault> {
+        memory.read_region(self.region, self.pid, self.addr + at, into)
+    }
+
+    /// Writes all of `bytes` from byte `at` of the span on.
+    pub(super) fn write(
+        &self,
+        memory: &mut dyn Memory,
+        at: u64,
+        bytes: &[u8],
+    ) -> Result<(), Fault> {
+        memory.write_region(self.region, self.pid, self.addr + at, bytes)
+    }
 }
 
 /// Returns the number of bytes of the pages that have `len` bytes at `start`.
@@ -166,6 +191,7 @@ impl Regions {
             return None;
         }
         Some(Span {
+            region: key >> 8,
             pid: region.pid,
             addr: region.start + offset,
             len,
@@ -193,6 +219,7 @@ mod tests {
             .unwrap();
         let key = keys.lkey;
         let whole = Span {
+            region: keys.handle,
             pid: 7,
             addr: 0x1000,
             len: 0x100,
@@ -202,6 +229,7 @@ mod tests {
             Some(whole)
         );
         let last = Span {
+            region: keys.handle,
             pid: 7,
             addr: 0x10ff,
             len: 1,

@@ -197,7 +197,7 @@ impl Engine {
         let failed = |_| Outcome::Failed(Syndrome::RemoteOperation);
         let mut word = [0; 8];
         let word = &mut word[..size];
-        memory.read(to.pid, to.addr, word).map_err(failed)?;
+        to.read(memory, 0, word).map_err(failed)?;
         let old = number(word);
         let new = arithmetic.apply(old);
         if new != old {
@@ -205,7 +205,7 @@ impl Engine {
                 4 => (new as u32).to_ne_bytes().to_vec(),
                 _ => new.to_ne_bytes().to_vec(),
             };
-            memory.write(to.pid, to.addr, &bytes).map_err(failed)?;
+            to.write(memory, 0, &bytes).map_err(failed)?;
         }
         // The mode of the capabilities that says in which order of bytes results come is for 8 bytes: those of 4 are
         // big-endian, as clients that run on hardware take them.
@@ -273,8 +273,13 @@ impl Engine {
         }
         let address = remote.address.get();
         if len == 0 {
-            let (pid, addr) = (responder.pid, address);
-            return Ok(Span { pid, addr, len });
+            // Nothing is moved, whatever the key says.
+            return Ok(Span {
+                region: 0,
+                pid: responder.pid,
+                addr: address,
+                len,
+            });
         }
         let span = self
             .regions

@@ -54,8 +54,8 @@ pub(super) fn copy(
             scratch.clear();
             scratch.resize(n as usize, 0);
             gather.fill(memory, scratch).map_err(|_| Side::Source)?;
-            memory
-                .write(destination.pid, destination.addr + done, scratch)
+            destination
+                .write(memory, done, scratch)
                 .map_err(|_| Side::Destination)?;
             done += n;
             left -= n;
@@ -82,9 +82,7 @@ impl Gather<'_> {
                 Source::Bytes(bytes) => {
                     head.copy_from_slice(&bytes[self.offset as usize..][..n as usize])
                 }
-                Source::Span(span) if n > 0 => {
-                    memory.read(span.pid, span.addr + self.offset, head)?
-                }
+                Source::Span(span) if n > 0 => span.read(memory, self.offset, head)?,
                 Source::Span(_) => {}
             }
             into = tail;
@@ -142,16 +140,16 @@ mod tests {
             let mut addr = 0;
             for &len in &lens {
                 expected.extend_from_slice(&memory.0[addr as usize..(addr + len) as usize]);
-                sources.push(Source::Span(Span { pid: 0, addr, len }));
+                sources.push(Source::Span(Span { region: 1, pid: 0, addr, len }));
                 addr += len;
             }
             let mut destinations: Vec<Span> = Vec::new();
             let mut at = 16_384;
             for &len in cuts.iter().take(3) {
-                destinations.push(Span { pid: 0, addr: at, len });
+                destinations.push(Span { region: 1, pid: 0, addr: at, len });
                 at += len;
             }
-            destinations.push(Span { pid: 0, addr: at, len: total });
+            destinations.push(Span { region: 1, pid: 0, addr: at, len: total });
             copy(&mut memory, &sources, &destinations, &mut Vec::new()).unwrap();
             prop_assert_eq!(&memory.0[16_384..16_384 + expected.len()], &expected[..]);
         }
@@ -163,11 +161,13 @@ mod tests {
         let mut memory = Flat(vec![0; 1_300_000], Vec::new());
         memory.0[5..5 + len].copy_from_slice(&vec![7; len]);
         let source = Source::Span(Span {
+            region: 1,
             pid: 0,
             addr: 5,
             len: len as u64,
         });
         let to = Span {
+            region: 1,
             pid: 0,
             addr: 650_003,
             len: len as u64,
@@ -186,11 +186,13 @@ mod tests {
     fn the_side_that_fails_is_told() {
         let mut memory = Flat(vec![0; 100], Vec::new());
         let good = Span {
+            region: 1,
             pid: 0,
             addr: 0,
             len: 8,
         };
         let bad = Span {
+            region: 1,
             pid: 0,
             addr: 96,
             len: 8,

@@ -77,6 +77,12 @@ pub(crate) trait Host: Memory {
     /// Puts an event into a queue; false when it has no room for one more.
     fn deliver(&mut self, queue: u64, event: &[u8]) -> bool;
 
+    /// Takes in that `range` of a process, its start and length, was registered as a region.
+    fn register(&mut self, _context: ContextId, _process: Pid, _region: u32, _range: (u64, u64)) {}
+
+    /// Takes in that a region is no more, except by the end of its context.
+    fn deregister(&mut self, _region: u32) {}
+
     /// Returns the bytes that a process may lock; `None`: without a limit, or the limit is not
     /// known.
     fn may_lock(&mut self, _process: Pid) -> Option<u64> {

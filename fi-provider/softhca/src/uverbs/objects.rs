@@ -54,12 +54,16 @@ impl Device {
             request.hca_va,
             access,
         )?;
+        let range = (request.start, request.length);
+        call.host.register(id, process, keys.handle, range);
         call.answer(invoke_write::CORE_OUT, &[keys.handle, keys.lkey, keys.rkey])
     }
 
     pub(super) fn dereg_mr(&mut self, id: ContextId, call: &mut Call<'_>) -> Result<(), Errno> {
         let request: Handle = call.structure(invoke_write::CORE_IN)?;
-        Ok(self.engine.dereg_mr(id, request.handle)?)
+        self.engine.dereg_mr(id, request.handle)?;
+        call.host.deregister(request.handle);
+        Ok(())
     }
 
     pub(super) fn create_channel(

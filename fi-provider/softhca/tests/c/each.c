@@ -18,9 +18,9 @@ struct link {
     uint16_t index; /* blocks posted by hand */
 };
 
-static struct link open_link(int dc)
+static struct link open_link(int dc, char *(*memory)(void))
 {
-    struct link l = { .a = open_side(new_memory()), .b = open_side(new_memory()), .dc = dc };
+    struct link l = { .a = open_side(memory()), .b = open_side(memory()), .dc = dc };
     struct ibv_srq_init_attr shared = { .attr = { .max_wr = 16, .max_sge = 2 } };
     struct mlx5dv_qp_init_attr dv = { .comp_mask = MLX5DV_QP_INIT_ATTR_MASK_DC, .dc_init_attr.dc_type = MLX5DV_DCTYPE_DCI };
     struct ibv_qp_init_attr_ex init = {
@@ -579,9 +579,13 @@ int main(int argc, char **argv)
     };
     for (size_t n = 0; argc == 3 && n < sizeof operations / sizeof *operations; n++)
         if (!strcmp(argv[2], operations[n].name)) {
-            struct link l = open_link(!strcmp(argv[1], "dc"));
-            operations[n].run(&l);
-            close_link(&l);
+            char *(*memories[])(void) = { new_memory, mapped_memory };
+            for (int m = 0; m < 2; m++) {
+                struct link l = open_link(!strcmp(argv[1], "dc"), memories[m]);
+                memset(before, 0, sizeof before);
+                operations[n].run(&l);
+                close_link(&l);
+            }
             return 0;
         }
     fprintf(stderr, "usage: each rc|dc OPERATION\n");

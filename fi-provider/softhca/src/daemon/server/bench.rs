@@ -35,7 +35,7 @@ impl Server {
             end: sys::process(process)?,
             contexts: Vec::new(),
             told: false,
-            kicked: false,
+            kick: Default::default(),
         });
         Ok(other)
     }
@@ -56,6 +56,7 @@ impl Server {
         self.listen_to_clients(&ready);
         self.act();
         self.programs.flush();
+        self.answer_kicks(false);
     }
 
     /// Returns the number of clients, contexts' files and queues that there are.
