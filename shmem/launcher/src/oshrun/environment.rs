@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::arguments::Options;
+use super::arguments::{Fabric, Options};
 
 /// A variable's name and its value.
 pub(super) type Variable = (OsString, OsString);
@@ -26,9 +26,13 @@ const LOCAL: [&str; 11] = [
     "SLURM_TASK_PID",
 ];
 
+/// The number of messages that libfabric's ofi_rxm has buffers for, 16 KiB each, which it writes at
+/// its start: 4096 unless this is set, more than half of the memory of a PE. Senders wait for room.
+const MESSAGE_BUFFERS: (&str, &str) = ("FI_OFI_RXM_MSG_RX_SIZE", "512");
+
 /// Returns oshrun's environment without the variables of another launcher, and with those that the
-/// options set.
-pub(super) fn of(options: &Options) -> Vec<Variable> {
+/// options set; for a job on several hosts, or on one.
+pub(super) fn of(options: &Options, has_hosts: bool) -> Vec<Variable> {
     let mut variables: Vec<Variable> = std::env::vars_os()
         .filter(|(name, _)| !begins(name, &FOREIGN))
         .collect();
@@ -43,6 +47,11 @@ pub(super) fn of(options: &Options) -> Vec<Variable> {
     }
     if let Some(lanes) = &options.lanes {
         set(&mut variables, "FARREACH_LANES", lanes);
+    }
+    let fabric = find(&variables, "FARREACH_FABRIC");
+    let may_be_libfabric = has_hosts || fabric == Some(Fabric::Libfabric.variable().as_ref());
+    if may_be_libfabric && find(&variables, MESSAGE_BUFFERS.0).is_none() {
+        set(&mut variables, MESSAGE_BUFFERS.0, MESSAGE_BUFFERS.1);
     }
     variables
 }

@@ -28,7 +28,7 @@ pub(super) fn run(
         None
     };
     let program = Program::prepare(options, &place, signals)?;
-    let environment = environment::of(options);
+    let environment = environment::of(options, false);
     let launch = Launch {
         size: options.pes,
         executable: program.executable(),

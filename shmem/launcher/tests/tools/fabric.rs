@@ -2,6 +2,9 @@
 
 use super::support::{Outcome, Running, launch, oshrun};
 
+/// The number of messages that libfabric's ofi_rxm has buffers for.
+const BUFFERS: &str = "FI_OFI_RXM_MSG_RX_SIZE";
+
 /// Runs oshrun in an environment with no variables of the fabric but `variables`.
 fn in_environment(variables: &[(&str, &str)], line: &str) -> Outcome {
     let mut command = oshrun(line);
@@ -10,6 +13,7 @@ fn in_environment(variables: &[(&str, &str)], line: &str) -> Outcome {
         "FARREACH_TRANSPORT",
         "FARREACH_LANES",
         "FARREACH_SOFTHCA",
+        BUFFERS,
     ] {
         command.env_remove(name);
     }
@@ -86,6 +90,26 @@ fn an_option_wins_over_the_variable() {
         let line = format!("{option} PE env:FARREACH_LANES");
         let outcome = in_environment(&[("FARREACH_LANES", "static")], line.trim());
         assert_eq!(outcome.lines(), [lanes], "{outcome:?}");
+    }
+}
+
+#[test]
+fn buffers_of_libfabric_are_fewer_where_it_may_be_used() {
+    for (option, variable, buffers) in [
+        ("", None, ""),
+        ("--fabric libfabric", None, "512"),
+        ("", Some(("FARREACH_FABRIC", "libfabric")), "512"),
+        ("--fabric shm", Some(("FARREACH_FABRIC", "libfabric")), ""),
+        ("--fabric libfabric", Some((BUFFERS, "2048")), "2048"),
+        (
+            "--fabric libfabric -x FI_OFI_RXM_MSG_RX_SIZE=64",
+            None,
+            "64",
+        ),
+    ] {
+        let line = format!("{option} PE env:{BUFFERS}");
+        let outcome = in_environment(variable.as_slice(), line.trim());
+        assert_eq!(outcome.lines(), [buffers], "{line}: {outcome:?}");
     }
 }
 

@@ -167,19 +167,21 @@ fn files_and_allocations_name_hosts() {
 fn a_launch_agent_starts_programs_on_all_hosts() {
     let folder = Folder::new("agent");
     let agent = agent(&folder);
-    let line = format!("{HOSTS} -x GIVEN=word --label PE env:AGENTS_HOST env:GIVEN env:OUTER");
+    let variables = "env:AGENTS_HOST env:GIVEN env:OUTER env:FI_OFI_RXM_MSG_RX_SIZE";
+    let line = format!("{HOSTS} -x GIVEN=word --label PE {variables}");
     let mut command = oshrun(&line);
     // Variables of PEs are oshrun's own, not the agent's.
     command
         .env("FARREACH_LAUNCH_AGENT", &agent)
-        .env("OUTER", "kept");
+        .env("OUTER", "kept")
+        .env_remove("FI_OFI_RXM_MSG_RX_SIZE");
     let outcome = Running::start(&mut command).finish();
-    let expected: Vec<_> = ["", "kept", "word"]
+    let expected: Vec<_> = ["", "512", "kept", "word"]
         .iter()
         .map(|value| format!("[0] {value}"))
         .collect();
-    assert_eq!(outcome.lines()[..3], expected, "{outcome:?}");
-    assert_eq!((outcome.status, outcome.stdout.lines().count()), (0, 9));
+    assert_eq!(outcome.lines()[..4], expected, "{outcome:?}");
+    assert_eq!((outcome.status, outcome.stdout.lines().count()), (0, 12));
     // One that names the host: it runs for each, and a blank in a folder's name does not matter.
     let there = folder.path().join("a place");
     std::fs::create_dir_all(there.join("bin")).unwrap();

@@ -76,7 +76,7 @@ impl<'a> Hosts<'a> {
             kvsname: format!("kvs_{}", std::process::id()),
             program: options.program.clone(),
             arguments: options.arguments.clone(),
-            environment: environment::of(options),
+            environment: environment::of(options, true),
             given: options
                 .environment
                 .iter()
