@@ -24,6 +24,12 @@ static void send_to_another(void)
     fflush(stdout);
 }
 
+static void tell(int pe)
+{
+    shmem_long_atomic_set(&flag, 1, pe);
+    shmem_quiet();
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2, "lost_memory own|one");
@@ -34,8 +40,12 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     if (me == 2) {
         CHECK_INT(munmap(page, PAGE), 0, "munmap");
-        shmem_long_atomic_set(&flag, 1, 0);
-        shmem_quiet();
+        tell(1);
+    }
+    // Not by PE 2, whose own operations to PE 0 would fail with the put.
+    if (me == 1) {
+        shmem_long_wait_until(&flag, SHMEM_CMP_EQ, 1);
+        tell(0);
     }
     if (me != 0)
         for (;;)

@@ -328,7 +328,8 @@ impl Setting {
         }
     }
 
-    fn allows(&self, run: &Run) -> bool {
+    /// Returns whether a run is of this setting, if its program is.
+    pub(crate) fn allows(&self, run: &Run) -> bool {
         let loads = !run
             .link
             .as_deref()

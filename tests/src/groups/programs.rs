@@ -169,7 +169,7 @@ fn of_jobs(
 }
 
 /// Returns the jobs of a program: all of its runs on one node, and a choice of them in each setting
-/// of several nodes.
+/// of several nodes. A run by one transport is in some setting, whichever programs that lists.
 pub(crate) fn jobs<'a>(name: &str, runs: &'a [Run]) -> Vec<(&'a Run, Option<&'static Setting>)> {
     let on_one = runs.iter().filter(|run| run.nodes != Nodes::Several);
     let on_several = SETTINGS.iter().filter(|setting| setting.has(name));
@@ -177,7 +177,17 @@ pub(crate) fn jobs<'a>(name: &str, runs: &'a [Run]) -> Vec<(&'a Run, Option<&'st
         let chosen = setting.choose(runs).into_iter();
         chosen.map(move |run| (run, Some(setting)))
     });
-    on_one.map(|run| (run, None)).chain(on_several).collect()
+    let listed = |run: &Run| {
+        let mut settings = SETTINGS.iter().chain(&HOSTS);
+        settings.any(|setting| setting.has(name) && setting.allows(run))
+    };
+    let by_transport = runs.iter().filter(|run| run.transport.is_some());
+    let others = by_transport.filter(|run| !listed(run)).filter_map(|run| {
+        let setting = SETTINGS.iter().find(|setting| setting.allows(run))?;
+        Some((run, Some(setting)))
+    });
+    let on_one = on_one.map(|run| (run, None));
+    on_one.chain(on_several).chain(others).collect()
 }
 
 /// Returns the case of a program that starts as `executable`, or of a source for oshrun: on one
@@ -302,4 +312,34 @@ pub(crate) fn compile(
         run = run.env(variable, compiler);
     }
     Build::new(run, COMPILE_LIMIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runline;
+
+    #[test]
+    fn a_line_of_one_transport_is_run() {
+        let labels = |name, source: &str| -> Vec<_> {
+            let runs = runline::parse(source).unwrap();
+            let jobs = jobs(name, &runs).into_iter();
+            jobs.map(|(_, setting)| setting.map_or("one", |setting| setting.label))
+                .collect()
+        };
+        let lines = |transports: &[&str]| -> String {
+            let line = |to| format!("// run: np=3 nodes=several transport={to} args={to}\n");
+            transports.iter().map(line).collect()
+        };
+        assert_eq!(labels("bad_input/x.c", &lines(&["dc"])), ["dc ppn=1"]);
+        let both = lines(&["rc", "dc"]);
+        assert_eq!(labels("bad_input/x.c", &both), ["rc ppn=1", "dc ppn=1"]);
+        let libfabric = lines(&["libfabric"]);
+        assert_eq!(labels("bad_input/x.c", &libfabric), ["libfabric ppn=2"]);
+        assert_eq!(
+            labels("semantics/asleep.c", &libfabric),
+            [""; 0],
+            "on hosts"
+        );
+    }
 }
