@@ -299,7 +299,7 @@ pub(crate) fn compile(
         ("bin/oshcc", "OSHCC_CC")
     };
     let mut run = Invocation::new(session.place.staged(tool))
-        .args(["-O2", "-g", "-Wall", "-Wextra", "-Werror"])
+        .args(["-O2", "-g1", "-Wall", "-Wextra", "-Werror"])
         .arg("-I")
         .arg(session.place.root.join("tests/conformance"))
         .args(flags)
