@@ -68,6 +68,24 @@ static gex_Rank_t gasnetc_on_machine(void) {
   return many;
 }
 
+/* Processes on this machine; 0 before it is known. */
+static gex_Rank_t gasnetc_processes;
+
+/* Has waits give the processor away, from then on, where threads that use GASNet are more than the
+ * processors: so many at a time as there have been in this process, in each one of the machine. A
+ * program may set another mode behind that. */
+void gasnetc_yield_if_crowded(void) {
+  static int is_done;
+  const int processors = gasnett_cpu_count();
+#if GASNET_PAR
+  const uint64_t threads = gasnete_maxthreadidx + 1;
+#else
+  const uint64_t threads = 1;
+#endif
+  if (processors <= 0 || threads * gasnetc_processes <= (uint64_t)processors) return;
+  if (__atomic_exchange_n(&is_done, 1, __ATOMIC_RELAXED) == 0) gasnet_set_waitmode(GASNET_WAIT_BLOCK);
+}
+
 /* Returns the most bytes of segments that the processes of this node may have together, without
  * those of GASNet's own. */
 static uint64_t gasnetc_shared_limit(void) {
@@ -105,10 +123,8 @@ static int gasnetc_init(gex_Client_t *client_p, gex_EP_t *ep_p, gex_TM_t *tm_p,
   }
 
   gasnetc_find_nodes();
-  const int processors = gasnett_cpu_count();
-  if (gasnetc_on_machine() > (gex_Rank_t)processors && processors > 0) {
-    gasnet_set_waitmode(GASNET_WAIT_BLOCK);
-  }
+  gasnetc_processes = gasnetc_on_machine();
+  gasnetc_yield_if_crowded();
   gasnetc_exit_init();
 #if GASNET_PSHM
   gasneti_pshm_init(gasnetc_bootstrap_nbrhd_broadcast, 0);

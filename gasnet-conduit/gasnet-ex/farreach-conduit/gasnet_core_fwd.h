@@ -131,4 +131,10 @@ typedef union {
 #define gasneti_resume_spinpollers()       ((void)0)
 #endif
 
+/* A thread that uses GASNet for the first time. */
+extern void gasnetc_yield_if_crowded(void);
+#if GASNET_PAR
+  #define GASNETC_NEW_THREADDATA_CALLBACK(thread) gasnetc_yield_if_crowded()
+#endif
+
 #endif
