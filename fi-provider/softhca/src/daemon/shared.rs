@@ -136,8 +136,9 @@ fn parts(process: Pid, start: u64, end: u64) -> Vec<Part> {
         let first = line.start.max(start / PAGE * PAGE);
         let last = line.end.min(end.checked_next_multiple_of(PAGE)?);
         let at = line.offset + (first - line.start);
-        let keeps = sys::keeps(file.as_fd(), at + (last - first));
-        keeps.is_ok_and(|keeps| keeps).then_some(())?;
+        if !sys::keeps(file, at + (last - first)).unwrap_or(false) {
+            return None;
+        }
         let view = View::of(file.as_fd(), at, last - first, line.is_writable).ok()?;
         let (start, end) = (first, last);
         Some(Part { start, end, view })

@@ -282,19 +282,17 @@ pub(super) fn keep_size(file: BorrowedFd<'_>) -> Result<()> {
 
 /// Returns whether a file is in memory, of pages of the usual size, and keeps so many bytes: pages
 /// that nobody can take away while they are mapped.
-pub(super) fn keeps(file: BorrowedFd<'_>, bytes: u64) -> Result<bool> {
+pub(super) fn keeps(file: &File, bytes: u64) -> Result<bool> {
     // SAFETY: F_GET_SEALS has no argument and touches no memory of this process.
     let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
     checked(seals as isize)?;
-    // SAFETY: all zeros are valid ones.
-    let (mut system, mut status) = unsafe { zeroed::<(libc::statfs, libc::stat)>() };
-    // SAFETY: `system` and `status` are places for the results.
+    // SAFETY: all zeros is a valid statfs.
+    let mut system: libc::statfs = unsafe { zeroed() };
+    // SAFETY: `system` is a place for the result.
     checked(unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut system) } as isize)?;
-    // SAFETY: likewise.
-    checked(unsafe { libc::fstat(file.as_raw_fd(), &raw mut status) } as isize)?;
     let is_in_memory = system.f_type == libc::TMPFS_MAGIC;
     let is_fixed = seals & libc::F_SEAL_SHRINK != 0;
-    Ok(is_in_memory && is_fixed && u64::try_from(status.st_size).is_ok_and(|size| bytes <= size))
+    Ok(is_in_memory && is_fixed && bytes <= file.metadata()?.len())
 }
 
 /// Opens a descriptor of a process, readable when the process has ended.

@@ -85,7 +85,7 @@ impl View {
             }
             read_parts(first.add(of_words), tail);
         }
-        // ORDERING: what the device does next it does with these bytes.
+        // ORDERING: later accesses of the device come behind these loads.
         fence(Acquire);
         true
     }
@@ -99,7 +99,7 @@ impl View {
         let (to_word, of_words) = parts(at, bytes.len());
         let (head, rest) = bytes.split_at(to_word);
         let (words, tail) = rest.split_at(of_words);
-        // ORDERING: bytes of an earlier transfer are there before these.
+        // ORDERING: bytes of an earlier transfer are seen before these.
         fence(Release);
         // SAFETY: all that is written is in the mapping, and elements are aligned in it.
         unsafe {
@@ -259,7 +259,7 @@ mod tests {
             unsafe { AtomicU32::from_ptr(view.first.add(at).as_ptr().cast()) }
         });
         let words = [8, 16].map(|at| {
-            // SAFETY: likewise.
+            // SAFETY: the mapping has room for these aligned words.
             unsafe { AtomicU64::from_ptr(view.first.add(at).as_ptr().cast()) }
         });
         let is_whole = |bytes: &[u8]| bytes.iter().all(|byte| *byte == bytes[0]);

@@ -3,7 +3,7 @@
  * rc|dc OPERATION. Operations that libmlx5 can post are posted through its extended verbs; masked
  * atomics and NOP are written by hand.
  */
-#include "side.h"
+#include "files.h"
 
 enum { INLINE = 128, PIECES = 4, BATCH = 8 };
 

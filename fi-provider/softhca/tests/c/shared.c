@@ -1,7 +1,7 @@
 /*
  * Regions in shared memory, some of which the device maps as well: shared CASE.
  */
-#include "side.h"
+#include "files.h"
 
 enum { PAGE = 4096, RW = PROT_READ | PROT_WRITE };
 
