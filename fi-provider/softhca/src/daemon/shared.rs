@@ -100,7 +100,7 @@ struct Line {
 }
 
 impl Line {
-    /// Returns what a line tells of a file in memory that is mapped to be shared and read.
+    /// Reads a line; `None` unless it is of a file in memory that is mapped to be shared and read.
     fn of(line: &str) -> Option<Self> {
         let hex = |text| u64::from_str_radix(text, 16).ok();
         let mut words = line.split_ascii_whitespace();

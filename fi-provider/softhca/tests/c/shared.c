@@ -28,7 +28,8 @@ static void close_link(struct link *l)
 }
 
 /* Makes a request of length bytes at byte at of the region; returns its status. */
-static enum ibv_wc_status request(struct link *l, enum ibv_wr_opcode opcode, size_t at, uint32_t length)
+static enum ibv_wc_status request(struct link *l, enum ibv_wr_opcode opcode, size_t at,
+                                  uint32_t length)
 {
     post(&l->a, opcode, l->a.memory, length, (uintptr_t)l->memory + at, l->mr->rkey, 1, 0);
     return completion(l->a.cq).status;
@@ -90,7 +91,9 @@ static void parts(void)
         CHECK(request(&l, IBV_WR_RDMA_READ, end - 151, 300) == IBV_WC_SUCCESS);
         CHECK(!memcmp(memory + end - 151, l.a.memory, 300));
     }
-    CHECK(!memcmp(sealed + 2 * PAGE, memory, 2 * PAGE) && !memcmp(sealed, memory + 4 * PAGE, PAGE) && !memcmp(other, memory + 3 * PAGE, PAGE));
+    CHECK(!memcmp(sealed + 2 * PAGE, memory, 2 * PAGE));
+    CHECK(!memcmp(sealed, memory + 4 * PAGE, PAGE));
+    CHECK(!memcmp(other, memory + 3 * PAGE, PAGE));
     close_link(&l);
 }
 
@@ -126,7 +129,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = { { "kept", kept }, { "parts", parts }, { "constant", constant }, { "shortened", shortened } };
+    } cases[] = {
+        { "kept", kept }, { "parts", parts }, { "constant", constant }, { "shortened", shortened },
+    };
     for (size_t n = 0; argc == 2 && n < sizeof cases / sizeof *cases; n++)
         if (!strcmp(argv[1], cases[n].name)) {
             cases[n].run();
