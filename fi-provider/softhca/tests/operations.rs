@@ -81,6 +81,11 @@ fn shared_memory_that_is_not_to_be_written() {
 }
 
 #[test]
+fn shared_memory_may_be_of_a_closed_file() {
+    shared("closed");
+}
+
+#[test]
 fn shared_memory_may_lose_its_pages() {
     shared("shortened");
 }

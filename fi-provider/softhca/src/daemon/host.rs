@@ -186,8 +186,8 @@ impl Programs {
         self.queues.get(&queue).map(|queue| queue.reading.as_fd())
     }
 
-    /// Returns the processes whose memory was written since the last call.
-    pub(super) fn written(&mut self) -> Vec<Pid> {
+    /// Takes the processes whose memory was written since the last call.
+    pub(super) fn take_written(&mut self) -> Vec<Pid> {
         take(&mut self.written)
     }
 

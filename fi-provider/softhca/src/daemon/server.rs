@@ -164,9 +164,7 @@ impl Server {
             } else {
                 None
             };
-            let timeout = timeout
-                .map(|timeout| timeout.min(kick.unwrap_or(timeout)))
-                .or(kick);
+            let timeout = [timeout, kick].into_iter().flatten().min();
             if timeout != Some(0) {
                 self.flush_transactions();
             }

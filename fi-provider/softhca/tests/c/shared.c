@@ -110,6 +110,20 @@ static void constant(void)
     close_link(&l);
 }
 
+/*
+ * Checks memory of a file whose descriptors are all closed, which the device maps where it has the
+ * right to.
+ */
+static void closed(void)
+{
+    int file = new_file(1);
+    char *memory = map(file, 0, SIZE, NULL, RW);
+    CHECK(!close(file));
+    struct link l = link_to(memory, ALL);
+    all_reach(&l, PAGE, memory);
+    close_link(&l);
+}
+
 /* Checks that the device lives where a file loses its pages. */
 static void shortened(void)
 {
@@ -130,7 +144,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        { "kept", kept }, { "parts", parts }, { "constant", constant }, { "shortened", shortened },
+        { "kept", kept }, { "parts", parts }, { "constant", constant }, { "closed", closed },
+        { "shortened", shortened },
     };
     for (size_t n = 0; argc == 2 && n < sizeof cases / sizeof *cases; n++)
         if (!strcmp(argv[1], cases[n].name)) {

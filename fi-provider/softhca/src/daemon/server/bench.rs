@@ -1,6 +1,7 @@
 //! A server on the bench: without a listener and a program, and with the clients' ends of the connections in hand.
 
 use super::super::sys;
+use super::kicks::Kick;
 use super::{Client, Manners, Programs, Server};
 use crate::engine::{Config, ContextId, Engine, Pid};
 use crate::uverbs::{Device, Settings};
@@ -35,7 +36,7 @@ impl Server {
             end: sys::process(process)?,
             contexts: Vec::new(),
             told: false,
-            kick: Default::default(),
+            kick: Kick::default(),
         });
         Ok(other)
     }

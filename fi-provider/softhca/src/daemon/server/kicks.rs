@@ -5,7 +5,6 @@
 //! So the processor is left to those that have something to do.
 
 use super::{Client, Server};
-use crate::engine::Pid;
 
 /// The most times that a kick looks again while there is work: the others have their turn, too.
 const KICK_ROUNDS: u32 = 1_000;
@@ -91,7 +90,7 @@ impl Server {
     /// Answers the kicks that are due; returns the time until the next one is, if any waits.
     pub(super) fn answer_kicks(&mut self, worked: bool) -> Option<u64> {
         let now = self.now();
-        let written: Vec<Pid> = self.programs.written();
+        let written = self.programs.take_written();
         for index in (0..self.clients.len()).rev() {
             let client = &mut self.clients[index];
             client.kick.is_written |= written.contains(&client.process);
