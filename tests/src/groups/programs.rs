@@ -320,6 +320,22 @@ mod tests {
     use crate::runline;
 
     #[test]
+    fn no_line_of_one_transport_is_left_out() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
+        for path in sources(&dir, &["c", "cpp"]).unwrap() {
+            let name = path.strip_prefix(&dir).unwrap().display().to_string();
+            let runs = runs(&path).unwrap();
+            let jobs = jobs(&name, &runs);
+            for run in runs.iter().filter(|run| run.transport.is_some()) {
+                let here = jobs.iter().any(|(job, _)| std::ptr::eq(*job, run));
+                let mut hosts = HOSTS.iter().filter(|setting| setting.has(&name));
+                let is_run = here || hosts.any(|setting| setting.allows(run));
+                assert!(is_run, "{name}: {}", run.label);
+            }
+        }
+    }
+
+    #[test]
     fn a_line_of_one_transport_is_run() {
         let labels = |name, source: &str| -> Vec<_> {
             let runs = runline::parse(source).unwrap();
