@@ -71,8 +71,8 @@ static gex_Rank_t gasnetc_on_machine(void) {
 /* Processes on this machine; 0 before it is known. */
 static gex_Rank_t gasnetc_processes;
 
-/* Has waits give the processor away, from then on, where threads that use GASNet are more than the
- * processors: so many at a time as there have been in this process, in each one of the machine. A
+/* Has waits give the processor away, from then on, where the machine has fewer processors than
+ * threads: the most that have used GASNet at a time in this process, times the processes there. A
  * program may set another mode behind that. */
 void gasnetc_yield_if_crowded(void) {
   static int is_done;
