@@ -1,14 +1,18 @@
 //! Waiting for memory that others change by plain stores: spin, yield, then bounded timed sleeps.
 
 use std::hint;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The shortest and longest sleeps of a waiter.
 const FIRST_SLEEP: Duration = Duration::from_micros(2);
 const LONGEST_SLEEP: Duration = Duration::from_micros(500);
 
+/// Time after which a waiter sleeps at the end of a burst, however many are left: a look that makes
+/// progress may take as long as a system call, and an offer of the processor as long as others use it.
+const LONGEST_AWAKE: Duration = Duration::from_millis(5);
+
 /// Time for which a waiter stays awake: so many bursts of looks, the processor offered to others
-/// after each.
+/// after each, and some milliseconds at most.
 ///
 /// The offers cost little where nobody takes them, and where the awaited process shares the
 /// processor, which schedulers do even when another one idles, it waits for them.
@@ -44,6 +48,8 @@ pub struct Waiter {
     patience: Patience,
     looks: u32,
     bursts: u32,
+    /// The first offer of the processor.
+    since: Option<Instant>,
     sleep: Duration,
 }
 
@@ -55,6 +61,7 @@ impl Waiter {
             patience,
             looks: 0,
             bursts: 0,
+            since: None,
             sleep: FIRST_SLEEP,
         }
     }
@@ -81,12 +88,18 @@ impl Waiter {
     pub fn stay_awake(&mut self) {
         self.looks = 0;
         self.bursts = self.bursts.min(self.patience.bursts / 2);
+        self.since = None;
         self.sleep = FIRST_SLEEP;
     }
 
     #[cold]
     fn pause_long(&mut self, sleep: impl FnOnce(Duration)) -> bool {
-        if self.bursts < self.patience.bursts {
+        // Before the first offer no time has passed.
+        let is_late = self
+            .since
+            .is_some_and(|since| since.elapsed() >= LONGEST_AWAKE);
+        if self.bursts < self.patience.bursts && !is_late {
+            self.since.get_or_insert_with(Instant::now);
             self.bursts += 1;
             self.looks = 0;
             std::thread::yield_now();
@@ -122,5 +135,23 @@ mod tests {
         let slept: Vec<bool> = (0..6).map(|_| waiter.pause()).collect();
         assert_eq!(slept, [false, false, false, false, false, true]);
         assert_eq!(waiter.sleep, FIRST_SLEEP * 2);
+    }
+
+    #[test]
+    fn a_waiter_whose_looks_take_long_sleeps_soon() {
+        let mut waiter = Waiter::new(Patience {
+            looks: 2,
+            bursts: 1000,
+        });
+        let turns = (0..1000).take_while(|_| {
+            // A look.
+            std::thread::sleep(LONGEST_AWAKE);
+            !waiter.pause()
+        });
+        // Two bursts of two looks, and a yield.
+        assert_eq!(turns.count(), 5);
+        assert!(waiter.pause());
+        waiter.stay_awake();
+        assert!(!(0..5).any(|_| waiter.pause()), "the time begins anew");
     }
 }
