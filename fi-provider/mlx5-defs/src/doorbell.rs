@@ -13,6 +13,8 @@ pub const PAGE: u64 = 4096;
 pub const REGISTERS_PER_PAGE: u32 = 2;
 /// Bytes of one half of a BlueFlame register: posts alternate between the halves.
 pub const BLUEFLAME_HALF: u64 = 256;
+/// Bytes that a doorbell without BlueFlame has, and a copy begins with.
+pub const SEND_BYTES: u64 = 8;
 /// Offset in a register where the send queue is rung (`MLX5_BF_OFFSET` from the page).
 pub const SEND_OFFSET: u64 = 0x800;
 /// From a register to the next.
@@ -40,6 +42,13 @@ pub const fn register_at(offset: u64) -> Option<u32> {
         return None;
     }
     Some(((offset - SEND_OFFSET) / REGISTER_STRIDE) as u32)
+}
+
+/// Returns whether a write at `offset` of a page goes on with a BlueFlame copy: to a register, behind
+/// the bytes that ring.
+#[must_use]
+pub const fn goes_on_with_copy(offset: u64) -> bool {
+    register_at(offset).is_some() && (offset - SEND_OFFSET) % BLUEFLAME_HALF >= SEND_BYTES
 }
 
 /// The doorbell record of a queue pair. A shared receive queue has the first word alone.
@@ -132,6 +141,23 @@ mod tests {
             (0xc00, None),
         ] {
             assert_eq!(register_at(offset), register, "{offset:#x}");
+        }
+    }
+
+    #[test]
+    fn copies_go_on_behind_the_bytes_that_ring() {
+        for (offset, goes_on) in [
+            (0x20, false),
+            (0x7f8, false),
+            (0x800, false),
+            (0x807, false),
+            (0x808, true),
+            (0x8ff, true),
+            (0x900, false),
+            (0xb08, true),
+            (0xc08, false),
+        ] {
+            assert_eq!(goes_on_with_copy(offset), goes_on, "{offset:#x}");
         }
     }
 

@@ -112,7 +112,8 @@ impl Request {
     }
 }
 
-/// A store to a doorbell page, which a program in strict mode tells of before it goes on. The answer is a [`Reply`].
+/// A store to a doorbell page, which a program in strict mode tells of before it goes on, on a
+/// connection for stores alone. The answer is a [`Reply`], if the program waits for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Store {
     /// The context whose command file it is.
@@ -123,6 +124,8 @@ pub(crate) struct Store {
     pub(crate) at: u64,
     /// Number of bytes.
     pub(crate) size: u32,
+    /// Whether the program waits until the device has taken it.
+    pub(crate) is_awaited: bool,
     /// The bytes, and zeros.
     pub(crate) bytes: [u8; Self::LONGEST],
 }
@@ -132,7 +135,7 @@ impl Store {
     pub(crate) const LONGEST: usize = 64;
 
     /// The size of the packet, in bytes: by which it is told from a request.
-    pub(crate) const SIZE: usize = 20 + Self::LONGEST;
+    pub(crate) const SIZE: usize = 24 + Self::LONGEST;
 
     /// Returns the store as bytes.
     pub(crate) fn encode(&self) -> [u8; Self::SIZE] {
@@ -141,7 +144,8 @@ impl Store {
         bytes[4..8].copy_from_slice(&self.thread.to_ne_bytes());
         bytes[8..16].copy_from_slice(&self.at.to_ne_bytes());
         bytes[16..20].copy_from_slice(&self.size.to_ne_bytes());
-        bytes[20..].copy_from_slice(&self.bytes);
+        bytes[20..24].copy_from_slice(&u32::from(self.is_awaited).to_ne_bytes());
+        bytes[24..].copy_from_slice(&self.bytes);
         bytes
     }
 
@@ -149,13 +153,14 @@ impl Store {
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::SIZE] = bytes.try_into().ok()?;
         let mut stored = [0; Self::LONGEST];
-        stored.copy_from_slice(&bytes[20..]);
+        stored.copy_from_slice(&bytes[24..]);
         let size = u32_at(bytes, 16);
         (size as usize <= Self::LONGEST).then_some(Self {
             context: u32_at(bytes, 0),
             thread: u32_at(bytes, 4),
             at: u64_at(bytes, 8),
             size,
+            is_awaited: u32_at(bytes, 20) != 0,
             bytes: stored,
         })
     }
@@ -233,14 +238,17 @@ mod tests {
             };
             assert_eq!(Request::decode(&request.encode()), Some(request));
         }
-        let store = Store {
-            context: 7,
-            thread: 1234,
-            at: 0x8000_0800,
-            size: 16,
-            bytes: [0x5a; Store::LONGEST],
-        };
-        assert_eq!(Store::decode(&store.encode()), Some(store));
+        for is_awaited in [false, true] {
+            let store = Store {
+                context: 7,
+                thread: 1234,
+                at: 0x8000_0800,
+                size: 16,
+                is_awaited,
+                bytes: [0x5a; Store::LONGEST],
+            };
+            assert_eq!(Store::decode(&store.encode()), Some(store));
+        }
         let reply = Reply {
             errno: 95,
             context: 3,

@@ -201,7 +201,8 @@ fn connect_by(directory: i32) -> Result<i32, i32> {
     Ok(socket)
 }
 
-fn send(socket: i32, bytes: &[u8]) -> Result<(), i32> {
+/// Sends a packet, and waits for no answer.
+pub(crate) fn send(socket: i32, bytes: &[u8]) -> Result<(), i32> {
     loop {
         // SAFETY: the bytes are valid for reads of their length. The raw system call is no cancellation point.
         let sent = unsafe {

@@ -30,6 +30,12 @@ const LONGEST_EVENT: usize = 16;
 /// Events that wait for room in a socket, at most: a program that reads none of them costs no more than these.
 const MOST_EVENTS: usize = 1 << 16;
 
+/// Bytes of a file schedstat (proc(5)) at most: three numbers of 64 bits.
+const SCHEDSTAT: usize = 64;
+
+/// Such files that are kept open, at most.
+const MOST_SCHEDSTATS: usize = 64;
+
 /// A queue of events: a pair of sockets, of which a program reads one.
 ///
 /// This side keeps the reading end, too: so events that nobody has read can be taken back.
@@ -138,6 +144,8 @@ pub(crate) struct Programs {
     shared: Shared,
     /// Processes whose memory was written.
     written: Vec<Pid>,
+    /// The files that tell how long threads have run (proc(5)).
+    schedstats: HashMap<(Pid, u32), File>,
     command_files: HashMap<ContextId, CommandFile>,
     queues: HashMap<u64, Queue>,
     next_queue: u64,
@@ -171,6 +179,7 @@ impl Programs {
     pub(super) fn close(&mut self, context: ContextId) {
         self.command_files.remove(&context);
         self.mover.forget();
+        self.schedstats.clear();
         self.shared.forget(context);
         self.queues.retain(|_, queue| queue.context != context);
     }
@@ -284,8 +293,24 @@ impl Memory for Programs {
     }
 
     fn has_run(&mut self, process: Pid, thread: u32) -> Option<(u64, u64)> {
-        let path = format!("/proc/{process}/task/{thread}/schedstat");
-        let text = fs::read_to_string(path).ok()?;
+        let mut text = [0; SCHEDSTAT];
+        let key = (process, thread);
+        let kept = self.schedstats.get(&key);
+        let length = match kept.map(|file| file.read_at(&mut text, 0)) {
+            Some(Ok(length)) => length,
+            // The thread has ended; another one may have its number.
+            Some(Err(_)) | None => {
+                let path = format!("/proc/{process}/task/{thread}/schedstat");
+                let file = File::open(path).ok()?;
+                let length = file.read_at(&mut text, 0).ok()?;
+                if self.schedstats.len() >= MOST_SCHEDSTATS {
+                    self.schedstats.clear();
+                }
+                self.schedstats.insert(key, file);
+                length
+            }
+        };
+        let text = str::from_utf8(&text[..length]).ok()?;
         // Time on a processor, time of waiting for one, and how often it was given one.
         let mut numbers = text.split_ascii_whitespace().map(str::parse);
         let time = numbers.next()?.ok()?;
@@ -416,6 +441,38 @@ mod tests {
         let beyond = programs.read_uar(context, MAX_PAGES, 0, &mut word);
         assert_eq!(beyond, Err(Fault));
         assert!(file.set_len(0).is_err(), "nobody takes the pages away");
+    }
+
+    #[test]
+    fn threads_that_have_run_are_known_until_they_end() {
+        let mut programs = Programs::default();
+        let process = std::process::id();
+        let (send, receive) = std::sync::mpsc::channel();
+        let (end, go_on) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let link = fs::read_link("/proc/thread-self").expect("procfs");
+            let name = link.file_name().and_then(|name| name.to_str());
+            send.send(name.and_then(|name| name.parse().ok())).ok();
+            go_on.recv().ok();
+        });
+        let number = receive.recv().expect("a message").expect("a number");
+        let mut now = || programs.has_run(process, number);
+        // Until it sleeps.
+        let mut before = now().expect("it is there");
+        while let Some(later) = now()
+            && later != before
+        {
+            before = later;
+        }
+        end.send(()).expect("it waits");
+        thread.join().expect("it ends");
+        // The kernel may be behind.
+        while now() == Some(before) {}
+        while now().is_some() {}
+        assert!(programs.has_run(process, process).is_some());
+        assert_eq!(programs.schedstats.len(), 2, "kept");
+        programs.close(ContextId(1));
+        assert!(programs.schedstats.is_empty());
     }
 
     #[test]

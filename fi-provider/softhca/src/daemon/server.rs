@@ -37,6 +37,10 @@ const POLLING: u64 = 10_000_000;
 /// So many violations are told in words; the others are counted.
 const MOST_TOLD: u64 = 100;
 
+/// So many stores of a connection that nobody waits for are taken at a time, at most: the others
+/// have their turn, too. More than a socket has room for, so that none is left that was there.
+const MOST_STORES: usize = 1024;
+
 /// The signals that are meant for the program.
 pub(crate) struct Signals {
     file: OwnedFd,
@@ -67,6 +71,18 @@ struct Client {
     /// Whether it was said why the process cannot use the device: libibverbs asks more than once.
     told: bool,
     kick: Kick,
+    /// Whether the connection is for stores.
+    stores: bool,
+}
+
+/// Packet of a client.
+enum Packet {
+    /// There is none now.
+    None,
+    Request(Request),
+    Store(Store),
+    /// The connection is of no more use.
+    End,
 }
 
 /// Ways in which a server treats its clients.
@@ -100,6 +116,12 @@ pub(crate) struct Server {
     transactions: Option<Transactions>,
     /// Until when the device polls, where operations take time.
     busy_until: u64,
+}
+
+impl Client {
+    fn has_ended(&self) -> bool {
+        sys::wait(&[self.end.as_raw_fd()], Some(0))[0]
+    }
 }
 
 impl Server {
@@ -254,9 +276,13 @@ impl Server {
     /// Closes the contexts of processes that have ended, when the program has, and so learns of
     /// their operations that were left undone.
     fn leave(&mut self) {
+        let ended = self.clients.iter().filter(|client| client.has_ended());
+        for process in ended.map(|client| client.process).collect::<Vec<_>>() {
+            self.take_stores(process);
+        }
         self.act();
         for client in take(&mut self.clients) {
-            if sys::wait(&[client.end.as_raw_fd()], Some(0))[0] {
+            if client.has_ended() {
                 for context in client.contexts {
                     self.forget(context);
                 }
@@ -302,6 +328,7 @@ impl Server {
                 contexts: Vec::new(),
                 told: false,
                 kick: Kick::default(),
+                stores: false,
             });
         }
     }
@@ -316,6 +343,9 @@ impl Server {
     fn answer_requests(&mut self, ready: &[bool]) -> bool {
         let mut asked = false;
         for (index, ready) in ready.chunks(2).enumerate().rev() {
+            if ready[1] {
+                self.take_stores(self.clients[index].process);
+            }
             let stays = !ready[1] && (!ready[0] || self.answer(index));
             asked |= ready[0];
             if !stays {
@@ -336,21 +366,61 @@ impl Server {
         self.programs.close(context);
     }
 
-    /// Answers one request; returns false when the connection is of no more use.
-    fn answer(&mut self, index: usize) -> bool {
+    /// Returns the next packet of a client.
+    fn receive(&mut self, index: usize) -> Packet {
         let mut packet = [0; Store::SIZE];
-        let socket = self.clients[index].socket.as_fd();
-        let length = match sys::receive(socket, &mut packet) {
-            Ok(0) => return false,
+        let client = &mut self.clients[index];
+        let length = match sys::receive(client.socket.as_fd(), &mut packet) {
             Ok(length) => length,
-            Err(error) => return error.kind() == ErrorKind::WouldBlock,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Packet::None,
+            Err(_) => return Packet::End,
         };
         if let Some(store) = Store::decode(&packet[..length]) {
-            return self.store(index, &store);
+            client.stores = true;
+            return Packet::Store(store);
         }
-        let Some(request) = Request::decode(&packet[..length]) else {
-            return false;
-        };
+        match Request::decode(&packet[..length]) {
+            Some(request) if !client.stores => Packet::Request(request),
+            _ => Packet::End,
+        }
+    }
+
+    /// Takes the stores of a process that nobody waits for: it made them before its request, or its
+    /// end.
+    fn take_stores(&mut self, process: Pid) {
+        for index in 0..self.clients.len() {
+            let client = &self.clients[index];
+            let mut left = MOST_STORES * usize::from(client.stores && client.process == process);
+            while left > 0
+                && let Packet::Store(store) = self.receive(index)
+            {
+                self.store(index, &store);
+                left -= 1;
+            }
+        }
+    }
+
+    /// Answers a request or a store, and takes the stores before it that nobody waits for; returns
+    /// false when the connection is of no more use.
+    fn answer(&mut self, index: usize) -> bool {
+        for _ in 0..MOST_STORES {
+            match self.receive(index) {
+                Packet::None => return true,
+                Packet::End => return false,
+                Packet::Request(request) => return self.answer_request(index, &request),
+                Packet::Store(store) => {
+                    let stays = self.store(index, &store);
+                    if store.is_awaited || !stays {
+                        return stays;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    fn answer_request(&mut self, index: usize, request: &Request) -> bool {
+        self.take_stores(self.clients[index].process);
         // On the wire 0 is no context.
         let context = ContextId(request.context.wrapping_sub(1));
         match request.operation {
@@ -465,7 +535,7 @@ impl Server {
         sys::send(self.clients[index].socket.as_fd(), &reply.encode(), file).is_ok()
     }
 
-    /// Takes a store to a doorbell page: the program waits until it is taken.
+    /// Takes a store to a doorbell page; returns false when the connection is of no more use.
     fn store(&mut self, index: usize, store: &Store) -> bool {
         let process = self.clients[index].process;
         let context = ContextId(store.context.wrapping_sub(1));
@@ -492,7 +562,7 @@ impl Server {
             ),
             Err(_) => {}
         }
-        self.reply(index, taken.map(drop))
+        !store.is_awaited || self.reply(index, taken.map(drop))
     }
 
     fn reply(&self, index: usize, result: std::result::Result<(), Errno>) -> bool {

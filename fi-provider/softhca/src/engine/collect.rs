@@ -5,12 +5,12 @@
 //! bytes that come after them, or came before, are compared with the entry.
 
 use super::types::{ContextId, Violation};
-use fi_mlx5_defs::doorbell::BLUEFLAME_HALF;
+use fi_mlx5_defs::doorbell::{BLUEFLAME_HALF, SEND_BYTES};
 use fi_mlx5_defs::wqe::BASIC_BLOCK;
 use std::collections::BTreeMap;
 
 /// Bytes of a doorbell without BlueFlame.
-pub(super) const PLAIN: usize = 8;
+pub(super) const PLAIN: usize = SEND_BYTES as usize;
 
 /// Bytes of a buffer.
 const HALF: usize = BLUEFLAME_HALF as usize;

@@ -5,6 +5,7 @@
 use super::Blocked;
 use crate::device;
 use crate::wire::{COMMAND_FILE, Store};
+use fi_mlx5_defs::doorbell::{self, PAGE};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -142,23 +143,35 @@ pub(super) fn find(address: u64, install: fn()) -> Option<Watched> {
         .copied()
 }
 
-/// Tells the device of a store to an address of a mapping, and waits until it has taken it. A device that is gone takes nothing.
+/// Tells the device of a store to an address of a mapping, and waits until it has taken it. A device
+/// that is gone takes nothing.
+///
+/// The rest of a copy is not waited for: the device compares it with the entry as it was when that
+/// was rung. It takes these stores in their order with others of the process, before requests of
+/// the process, and before its end. The first one on a connection is waited for, as the device has
+/// to know the connection.
 pub(super) fn tell(mapping: &Watched, address: u64, bytes: &[u8]) {
     // SAFETY: gettid has no requirements.
     let thread = unsafe { libc::syscall(libc::SYS_gettid) };
+    let mut socket = lock(&pages().0.socket);
+    let is_first = socket.is_none();
+    if is_first {
+        *socket = device::connect().ok();
+    }
+    let Some(socket) = *socket else { return };
+    let at = mapping.at + (address - mapping.start);
     let mut store = Store {
         context: mapping.context,
         thread: thread as u32,
-        at: mapping.at + (address - mapping.start),
+        at,
         size: bytes.len() as u32,
+        is_awaited: is_first || !doorbell::goes_on_with_copy(at % PAGE),
         bytes: [0; Store::LONGEST],
     };
     store.bytes[..bytes.len()].copy_from_slice(bytes);
-    let mut socket = lock(&pages().0.socket);
-    if socket.is_none() {
-        *socket = device::connect().ok();
-    }
-    if let Some(socket) = *socket {
-        let _ = device::exchange(socket, &store.encode());
-    }
+    let _ = if store.is_awaited {
+        device::exchange(socket, &store.encode()).map(drop)
+    } else {
+        device::send(socket, &store.encode())
+    };
 }

@@ -25,7 +25,7 @@ pub(super) fn emulate(frame: &mut Frame<'_>, address: u64, install: fn()) -> boo
     let mut length = 0;
     if read(at, &mut code[..before]) {
         length = before;
-        if read(at + before as u64, &mut code[before..]) {
+        if before == LONGEST || read(at + before as u64, &mut code[before..]) {
             length = LONGEST;
         }
     }

@@ -37,6 +37,7 @@ impl Server {
             contexts: Vec::new(),
             told: false,
             kick: Kick::default(),
+            stores: false,
         });
         Ok(other)
     }
