@@ -33,8 +33,14 @@ pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
 
 /// Returns the cases of jobs on hosts of a lab; where there can be none, a case that says so.
 pub(crate) fn on_hosts(session: &Session) -> Result<Vec<Case>, String> {
-    let mut cases = launch::on_hosts(session)?;
-    cases.extend(in_labs(session, &HOSTS)?);
+    let mut programs = in_labs(session, &HOSTS)?.into_iter();
+    let mut cases = Vec::new();
+    // Those of the launcher mostly wait: programs have the processors meanwhile.
+    for case in launch::on_hosts(session)? {
+        cases.push(case);
+        cases.extend(programs.by_ref().take(2));
+    }
+    cases.extend(programs);
     Ok(cases)
 }
 
