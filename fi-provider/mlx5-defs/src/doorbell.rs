@@ -44,8 +44,8 @@ pub const fn register_at(offset: u64) -> Option<u32> {
     Some(((offset - SEND_OFFSET) / REGISTER_STRIDE) as u32)
 }
 
-/// Returns whether a write at `offset` of a page goes on with a BlueFlame copy: to a register, behind
-/// the bytes that ring.
+/// Returns whether a write at `offset` of a page goes on with a BlueFlame copy: to a register,
+/// behind the bytes that ring.
 #[must_use]
 pub const fn goes_on_with_copy(offset: u64) -> bool {
     register_at(offset).is_some() && (offset - SEND_OFFSET) % BLUEFLAME_HALF >= SEND_BYTES

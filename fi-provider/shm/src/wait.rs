@@ -8,7 +8,8 @@ const FIRST_SLEEP: Duration = Duration::from_micros(2);
 const LONGEST_SLEEP: Duration = Duration::from_micros(500);
 
 /// Time after which a waiter sleeps at the end of a burst, however many are left: a look that makes
-/// progress may take as long as a system call, and an offer of the processor as long as others use it.
+/// progress may take as long as a system call, and an offer of the processor as long as others use
+/// it.
 const LONGEST_AWAKE: Duration = Duration::from_millis(5);
 
 /// Time for which a waiter stays awake: so many bursts of looks, the processor offered to others

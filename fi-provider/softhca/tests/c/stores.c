@@ -118,7 +118,7 @@ static int differ(const char *name, struct moved (*form)(char *), volatile char 
 {
     memcpy(plain, (const char *)reg, 256);
     struct moved a = form(plain), b = form((char *)reg);
-    /* Rings the next buffer: the device has taken the others, which may not be waited for, before. */
+    /* Rings the next buffer, and waits: the device has taken the stores before. */
     *(volatile uint64_t *)(reg + 256) = 0;
     if (a.to == b.to && a.from == b.from && a.count == b.count && !memcmp(plain, (const char *)reg, 256))
         return 0;

@@ -143,8 +143,8 @@ pub(super) fn find(address: u64, install: fn()) -> Option<Watched> {
         .copied()
 }
 
-/// Tells the device of a store to an address of a mapping, and waits until it has taken it. A device
-/// that is gone takes nothing.
+/// Tells the device of a store to an address of a mapping, and waits until it has taken it. A
+/// device that is gone takes nothing.
 ///
 /// The rest of a copy is not waited for: the device compares it with the entry as it was when that
 /// was rung. It takes these stores in their order with others of the process, before requests of
