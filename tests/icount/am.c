@@ -119,7 +119,7 @@ static NOINLINE void icount_uncounted_turn(void) {
             for (long j = 0; j < of; j++) { \
                 BARE(); \
             } \
-            icount_uncounted_turn(); \
+            icount_uncounted_nothing(); \
         } \
         USED(n); \
     }

@@ -33,14 +33,14 @@ static NOINLINE void icount_uncounted(void) {
 }
 
 /* The compiler does not know how many rounds a turn has, and so does not write them one behind the other. */
-#define ROUNDS(body) \
+#define ROUNDS(uncounted, body) \
     long turn = TURN; \
     __asm__ volatile("" : "+r"(turn)); \
     for (long i = 0; i < rounds; i += TURN) { \
         for (long j = 0; j != turn; j++) { \
             body; \
         } \
-        icount_uncounted(); \
+        uncounted(); \
     }
 
 #define FRESH(type) \
@@ -53,11 +53,11 @@ static NOINLINE void icount_uncounted(void) {
 #define IN_LINE(name, type, ...) \
     static NOINLINE void call_##name(long rounds, const struct operands *given) { \
         const volatile struct operands *o = given; \
-        ROUNDS(FRESH(type); (void)value; __VA_ARGS__; END) \
+        ROUNDS(icount_uncounted, FRESH(type); (void)value; __VA_ARGS__; END) \
     } \
     static NOINLINE void bare_##name(long rounds, const struct operands *given) { \
         const volatile struct operands *o = given; \
-        ROUNDS(FRESH(type); END) \
+        ROUNDS(icount_uncounted_nothing, FRESH(type); END) \
     }
 
 IN_LINE(int_p, int, shmem_int_p(target, value, pe))

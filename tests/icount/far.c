@@ -61,7 +61,7 @@ static NOINLINE void icount_uncounted(void) {
             for (long j = 0; j < TURN; j++) { \
                 BARE_##count(__VA_ARGS__); \
             } \
-            icount_uncounted(); \
+            icount_uncounted_nothing(); \
         } \
         (void)v; \
     }
@@ -101,7 +101,7 @@ FAR_LOOPS(test, 3, (void)shmem_long_test, (long *)v.own, SHMEM_CMP_EQ, v.value +
             for (long j = 0; j < TURN; j++) { \
                 nothing(v.target, v.local, 8, v.signal, (uint64_t)v.value, operation, v.pe); \
             } \
-            icount_uncounted(); \
+            icount_uncounted_nothing(); \
         } \
     }
 
@@ -120,7 +120,7 @@ static NOINLINE void bare_p_quiet(long rounds, const struct operands *o) {
     struct operands v = *o;
     for (long i = 0; i < rounds; i++) {
         BARE_3((int *)v.target, (int)v.value, v.pe);
-        icount_uncounted();
+        icount_uncounted_nothing();
         BARE_0();
     }
 }
