@@ -390,12 +390,14 @@ impl Server {
     fn take_stores(&mut self, process: Pid) {
         for index in 0..self.clients.len() {
             let client = &self.clients[index];
-            let mut left = MOST_STORES * usize::from(client.stores && client.process == process);
-            while left > 0
-                && let Packet::Store(store) = self.receive(index)
-            {
+            if !client.stores || client.process != process {
+                continue;
+            }
+            for _ in 0..MOST_STORES {
+                let Packet::Store(store) = self.receive(index) else {
+                    break;
+                };
                 self.store(index, &store);
-                left -= 1;
             }
         }
     }
