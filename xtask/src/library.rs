@@ -7,6 +7,7 @@
 //! these, and drop weak ones.)
 
 use crate::error::{At, Result};
+use crate::stage::{LIBRARIES_PROFILE, TOOLS_PROFILE};
 use crate::workspace::{Workspace, cc, make_parent, read, run, write};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,15 +34,19 @@ pub(crate) enum Edition {
 
 /// Builds the static library with cargo and returns its path.
 pub(crate) fn build(ws: &Workspace, edition: Edition) -> Result<PathBuf> {
-    let (profile, features) = match edition {
-        Edition::Ordinary => ("clib", &[][..]),
-        Edition::Checking => ("clib-check", &["--features", "check"][..]),
+    let (profile, options) = match edition {
+        Edition::Ordinary => (LIBRARIES_PROFILE, &[][..]),
+        // Stands on the crates of the tools. Here, too, a panic must not unwind into C.
+        Edition::Checking => (
+            TOOLS_PROFILE,
+            &["--features", "check", "--", "-C", "panic=abort"][..],
+        ),
     };
     let mut cargo = ws.cargo("rustc");
     run(cargo
         .args(["--profile", profile, "--package", "shmem-cabi", "--lib"])
         .args(["--crate-type", "staticlib"])
-        .args(features))?;
+        .args(options))?;
     Ok(ws.built(profile).join("libshmem_cabi.a"))
 }
 

@@ -31,7 +31,7 @@ const LIBRARIES: [(&str, &str, &str); 2] = [
 ];
 
 /// The profile of these: the C libraries', which builds most of them.
-const LIBRARIES_PROFILE: &str = "clib";
+pub(crate) const LIBRARIES_PROFILE: &str = "clib";
 
 /// The tools that cargo builds, and where each is installed.
 const TOOLS: [(&str, &str); 6] = [
@@ -44,7 +44,7 @@ const TOOLS: [(&str, &str); 6] = [
 ];
 
 /// The profile of the tools, xtask included, and the folder that they are built into.
-const TOOLS_PROFILE: &str = "tools";
+pub(crate) const TOOLS_PROFILE: &str = "tools";
 
 /// Place of the staging directory in the target directory.
 const STAGE: &str = "farreach";
@@ -62,20 +62,16 @@ pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
     lock.lock().at(&lock_path)?;
 
     // Side by side: link-time optimisation uses one core.
-    let (archive, checking, tools) = std::thread::scope(|scope| {
-        let checking = scope.spawn(|| library::build(ws, Edition::Checking));
-        let tools = scope.spawn(|| build_tools(ws));
+    let (tools, archive) = std::thread::scope(|scope| {
+        let tools = scope.spawn(|| {
+            build_tools(ws)?;
+            library::build(ws, Edition::Checking)
+        });
         let archive = library::build(ws, Edition::Ordinary)
             .and_then(|archive| build_libraries(ws).map(|()| archive));
-        let joined = "building does not panic";
-        (
-            archive,
-            checking.join().expect(joined),
-            tools.join().expect(joined),
-        )
+        (tools.join().expect("building does not panic"), archive)
     });
-    tools?;
-    let (archive, checking) = (archive?, checking?);
+    let (checking, archive) = (tools?, archive?);
     let files = tree_files(ws)?;
     let stamp_path = ws.built("farreach.stamp");
     let stamp = stamp(ws, [&archive, &checking], &files)?;
