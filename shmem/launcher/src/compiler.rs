@@ -117,6 +117,10 @@ pub fn main(language: Language) -> i32 {
     let words = match show {
         Some(Show::CompileFlags) => compile_flags(&place),
         Some(Show::LinkFlags) => link_flags(&place, &arguments),
+        // Without anything else, for tools that ask for the flags of both, as of MPI's compilers.
+        Some(Show::Command) if arguments.is_empty() => {
+            [command(&compiler, &place, vec![]), link_flags(&place, &[])].concat()
+        }
         Some(Show::Command) | None => command(&compiler, &place, arguments),
     };
     if show.is_some() {
@@ -150,7 +154,7 @@ fn help(language: Language) -> String {
     format!(
         "Usage: {tool} [compiler options] file...\n\n\
          Runs {default} (or what {variable} names) with the header and the library of OpenSHMEM.\n\n\
-         \x20 --showme, -show      print the command instead of running it\n\
+         \x20 --showme, -show      print the command instead of running it; alone, with all flags\n\
          \x20 --showme:compile     print the options for compiling\n\
          \x20 --showme:link        print the options for linking\n\
          \x20 --help               print this\n\n\

@@ -156,6 +156,7 @@ fn the_command_can_be_seen() {
         show(&["--showme", "-c", "x.c"]),
         format!("cc -I{path}/include -c x.c\n")
     );
+    assert_eq!(show(&["-show"]), format!("cc -I{path}/include {rpath}\n"));
     assert_eq!(show(&["--showme:compile"]), format!("-I{path}/include\n"));
     assert_eq!(show(&["--showme:link"]), format!("{rpath}\n"));
     assert!(
