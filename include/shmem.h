@@ -76,15 +76,22 @@ typedef struct {
 #define SHMEM_MALLOC_ATOMICS_REMOTE 1L
 #define SHMEM_MALLOC_SIGNAL_REMOTE 2L
 
-/* Team handles (section 7), and the bit of a member of their configuration (section 9.4.3), of type long. */
+/* Handles (section 7): macros that may initialize, and objects for programs that do not read macros. */
+extern const shmem_team_t SHMEM_TEAM_INVALID;
+extern const shmem_team_t SHMEM_TEAM_WORLD;
+extern const shmem_team_t SHMEM_TEAM_SHARED;
+extern const shmem_ctx_t SHMEM_CTX_INVALID;
+extern const shmem_ctx_t SHMEM_CTX_DEFAULT;
 #define SHMEM_TEAM_INVALID ((shmem_team_t)(uintptr_t)0)
 #define SHMEM_TEAM_WORLD ((shmem_team_t)(uintptr_t)1)
 #define SHMEM_TEAM_SHARED ((shmem_team_t)(uintptr_t)2)
-#define SHMEM_TEAM_NUM_CONTEXTS 1L
-
-/* Context handles (section 7) and options (section 9.5), of type long. */
 #define SHMEM_CTX_INVALID ((shmem_ctx_t)(uintptr_t)0)
 #define SHMEM_CTX_DEFAULT ((shmem_ctx_t)(uintptr_t)128)
+
+/* The bit of a member of the configuration of teams (section 9.4.3), of type long. */
+#define SHMEM_TEAM_NUM_CONTEXTS 1L
+
+/* Options of contexts (section 9.5), of type long. */
 #define SHMEM_CTX_SERIALIZED 1L
 #define SHMEM_CTX_PRIVATE 2L
 #define SHMEM_CTX_NOSTORE 4L

@@ -1,5 +1,6 @@
 //! The constants of the header (OpenSHMEM 1.6, section 6), with the values that the library uses.
 
+use crate::handles::HANDLES;
 use core::ffi::{c_int, c_long};
 use shmem::VENDOR;
 use shmem::collective::active::{SYNC_SIZE, SYNC_VALUE};
@@ -20,8 +21,8 @@ pub const MIN_WRKDATA_SIZE: usize = 1;
 
 const _: () = assert!(VENDOR.len() < MAX_NAME_LEN);
 
-/// A constant: its name, its text in C, and whether the deprecated form with a leading underscore
-/// exists too.
+/// A constant: its name, its text in C, whether the deprecated form with a leading underscore exists
+/// too, and whether there is an object of its name.
 #[derive(Clone, Debug)]
 pub struct Constant {
     /// The name in C.
@@ -30,6 +31,8 @@ pub struct Constant {
     pub value: String,
     /// Whether `_NAME` is defined as well (deprecated by the specification).
     pub underscored: bool,
+    /// The type in C of the object that the library has for it, if it has one.
+    pub object: Option<&'static str>,
 }
 
 /// Returns the constants, in groups: a heading, then the constants below it.
@@ -46,6 +49,7 @@ fn plain(name: &'static str, value: impl ToString) -> Constant {
         name,
         value: value.to_string(),
         underscored: false,
+        object: None,
     }
 }
 
@@ -138,25 +142,25 @@ fn numbers() -> Vec<(&'static str, Vec<Constant>)> {
 }
 
 fn handles() -> Vec<(&'static str, Vec<Constant>)> {
-    let handle =
-        |name, kind: &str, value: usize| plain(name, format!("(({kind})(uintptr_t){value})"));
-    let team = |name, number| handle(name, "shmem_team_t", number);
-    let context = |name, offset| handle(name, "shmem_ctx_t", offset);
+    let handles = HANDLES.iter().map(|handle| Constant {
+        object: Some(handle.c_type),
+        ..plain(
+            handle.name,
+            format!("(({})(uintptr_t){})", handle.c_type, handle.value),
+        )
+    });
     vec![
         (
-            "Team handles (section 7), and the bit of a member of their configuration (section 9.4.3), of type long.",
-            vec![
-                team("SHMEM_TEAM_INVALID", team::INVALID),
-                team("SHMEM_TEAM_WORLD", team::WORLD),
-                team("SHMEM_TEAM_SHARED", team::SHARED),
-                long("SHMEM_TEAM_NUM_CONTEXTS", team::NUM_CONTEXTS),
-            ],
+            "Handles (section 7): macros that may initialize, and objects for programs that do not read macros.",
+            handles.collect(),
         ),
         (
-            "Context handles (section 7) and options (section 9.5), of type long.",
+            "The bit of a member of the configuration of teams (section 9.4.3), of type long.",
+            vec![long("SHMEM_TEAM_NUM_CONTEXTS", team::NUM_CONTEXTS)],
+        ),
+        (
+            "Options of contexts (section 9.5), of type long.",
             vec![
-                context("SHMEM_CTX_INVALID", ctx::INVALID_HANDLE),
-                context("SHMEM_CTX_DEFAULT", ctx::DEFAULT_HANDLE),
                 long("SHMEM_CTX_SERIALIZED", ctx::SERIALIZED),
                 long("SHMEM_CTX_PRIVATE", ctx::PRIVATE),
                 long("SHMEM_CTX_NOSTORE", ctx::NOSTORE),

@@ -75,6 +75,12 @@ typedef struct {
 fn print_constants(out: &mut String) {
     for (heading, constants) in constants::groups() {
         let _ = writeln!(out, "\n/* {heading} */");
+        // Before the macros, which would take their names.
+        for c in &constants {
+            if let Some(object) = c.object {
+                let _ = writeln!(out, "extern const {object} {};", c.name);
+            }
+        }
         for c in &constants {
             let _ = writeln!(out, "#define {} {}", c.name, c.value);
         }

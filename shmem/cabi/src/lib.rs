@@ -28,6 +28,7 @@ mod collective;
 mod ctx;
 mod direct;
 mod fork;
+mod handles;
 mod lock;
 mod longdouble;
 mod memory;

@@ -1,5 +1,6 @@
 //! Types of the families' rows: names, C types, lists.
 
+use crate::handles::HANDLES;
 use crate::types::{Set, Sizes, Type};
 
 /// The way in which the routines of a family are named.
@@ -136,11 +137,12 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 /// Returns the names that the library exports, sorted: those of the routines, and each with a `p`
-/// before it, for profiling libraries (section 10); and those that are for the library's own
-/// headers.
+/// before it, for profiling libraries (section 10); those of the handles; and those that are for the
+/// library's own headers.
 pub fn symbols() -> Vec<String> {
     let mut names: Vec<String> = names()
         .flat_map(|name| [format!("p{name}"), name])
+        .chain(HANDLES.iter().map(|handle| handle.name.to_owned()))
         .chain(own().map(str::to_owned))
         .collect();
     names.sort();

@@ -122,6 +122,8 @@ fn families_have_as_many_routines_as_in_the_specification() {
 fn every_routine_has_a_name_for_profiling_and_the_list_little_else() {
     let mut expected: Vec<String> = registry::names()
         .flat_map(|name| [format!("p{name}"), name])
+        .chain(["TEAM_INVALID", "TEAM_WORLD", "TEAM_SHARED"].map(|name| format!("SHMEM_{name}")))
+        .chain(["CTX_INVALID", "CTX_DEFAULT"].map(|name| format!("SHMEM_{name}")))
         .chain(["farreach_direct_forget", "farreach_direct_register"].map(str::to_owned))
         .collect();
     expected.sort();
