@@ -76,7 +76,7 @@ typedef struct {
 #define SHMEM_MALLOC_ATOMICS_REMOTE 1L
 #define SHMEM_MALLOC_SIGNAL_REMOTE 2L
 
-/* Handles (section 7): macros that may initialize, and objects for programs that do not read macros. */
+/* Handles (section 7): macros, and objects for programs that do not read macros. */
 extern const shmem_team_t SHMEM_TEAM_INVALID;
 extern const shmem_team_t SHMEM_TEAM_WORLD;
 extern const shmem_team_t SHMEM_TEAM_SHARED;

@@ -21,8 +21,8 @@ pub const MIN_WRKDATA_SIZE: usize = 1;
 
 const _: () = assert!(VENDOR.len() < MAX_NAME_LEN);
 
-/// A constant: its name, its text in C, whether the deprecated form with a leading underscore exists
-/// too, and whether there is an object of its name.
+/// A constant: its name, its text in C, whether the deprecated form with a leading underscore
+/// exists too, and whether there is an object of its name.
 #[derive(Clone, Debug)]
 pub struct Constant {
     /// The name in C.
@@ -151,7 +151,7 @@ fn handles() -> Vec<(&'static str, Vec<Constant>)> {
     });
     vec![
         (
-            "Handles (section 7): macros that may initialize, and objects for programs that do not read macros.",
+            "Handles (section 7): macros, and objects for programs that do not read macros.",
             handles.collect(),
         ),
         (

@@ -1,6 +1,6 @@
-//! The library's handles (OpenSHMEM 1.6, section 7) as objects, beside the macros of the header: for
-//! programs that do not read macros. Generators of bindings skip those that cast, and other languages
-//! look names up in the library.
+//! The library's handles (OpenSHMEM 1.6, section 7) as objects, beside the macros of the header:
+//! for programs that do not read macros. Generators of bindings skip those that cast, and other
+//! languages look names up in the library.
 
 use shmem::{ctx, team};
 

@@ -137,8 +137,8 @@ pub fn names() -> impl Iterator<Item = String> {
 }
 
 /// Returns the names that the library exports, sorted: those of the routines, and each with a `p`
-/// before it, for profiling libraries (section 10); those of the handles; and those that are for the
-/// library's own headers.
+/// before it, for profiling libraries (section 10); those of the handles; and those that are for
+/// the library's own headers.
 pub fn symbols() -> Vec<String> {
     let mut names: Vec<String> = names()
         .flat_map(|name| [format!("p{name}"), name])
