@@ -7,8 +7,9 @@
 //! these, and drop weak ones.)
 
 use crate::error::{At, Result};
-use crate::stage::{LIBRARIES_PROFILE, TOOLS_PROFILE};
-use crate::workspace::{Workspace, cc, make_parent, read, run, write};
+use crate::workspace::{
+    LIBRARIES_PROFILE, TOOLS_PROFILE, Workspace, cc, make_parent, read, run, write,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

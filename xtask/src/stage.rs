@@ -2,7 +2,9 @@
 
 use crate::error::{At, Result};
 use crate::library::{self, Edition};
-use crate::workspace::{Workspace, make_parent, not_started, run, write};
+use crate::workspace::{
+    LIBRARIES_PROFILE, TOOLS_PROFILE, Workspace, make_parent, not_started, run, write,
+};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -30,9 +32,6 @@ const LIBRARIES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The profile of these: the C libraries', which builds most of them.
-pub(crate) const LIBRARIES_PROFILE: &str = "clib";
-
 /// The tools that cargo builds, and where each is installed.
 const TOOLS: [(&str, &str); 6] = [
     ("oshrun", "bin/oshrun"),
@@ -42,9 +41,6 @@ const TOOLS: [(&str, &str); 6] = [
     ("softhca", "bin/softhca"),
     ("libsofthca_shim.so", "lib/libsofthca_shim.so"),
 ];
-
-/// The profile of the tools, xtask included, and the folder that they are built into.
-pub(crate) const TOOLS_PROFILE: &str = "tools";
 
 /// Place of the staging directory in the target directory.
 const STAGE: &str = "farreach";

@@ -6,6 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The profile of the C libraries, and the folder that they are built into.
+pub(crate) const LIBRARIES_PROFILE: &str = "clib";
+
+/// The profile of the tools, xtask included, and the folder that they are built into.
+pub(crate) const TOOLS_PROFILE: &str = "tools";
+
 /// The workspace.
 #[derive(Debug)]
 pub(crate) struct Workspace {
