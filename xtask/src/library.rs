@@ -33,26 +33,39 @@ pub(crate) enum Edition {
     Checking,
 }
 
-/// Builds the static library with cargo and returns its path.
-pub(crate) fn build(ws: &Workspace, edition: Edition) -> Result<PathBuf> {
-    let (profile, options) = match edition {
-        Edition::Ordinary => (LIBRARIES_PROFILE, &[][..]),
-        // Stands on the crates of the tools. Here, too, a panic must not unwind into C.
-        Edition::Checking => (
-            TOOLS_PROFILE,
-            &["--features", "check", "--", "-C", "panic=abort"][..],
-        ),
+impl Edition {
+    /// Returns the profile that the edition is built by. The checking one stands on the crates of the
+    /// tools.
+    fn profile(self) -> &'static str {
+        match self {
+            Self::Ordinary => LIBRARIES_PROFILE,
+            Self::Checking => TOOLS_PROFILE,
+        }
+    }
+}
+
+/// Builds the static library with cargo, into [`archive`].
+pub(crate) fn build(ws: &Workspace, edition: Edition) -> Result<()> {
+    let options = match edition {
+        Edition::Ordinary => &[][..],
+        // The profile of the tools unwinds: here, too, a panic must not unwind into C.
+        Edition::Checking => &["--features", "check", "--", "-C", "panic=abort"],
     };
     let mut cargo = ws.cargo("rustc");
     run(cargo
-        .args(["--profile", profile, "--package", "shmem-cabi", "--lib"])
+        .args(["--profile", edition.profile()])
+        .args(["--package", "shmem-cabi", "--lib"])
         .args(["--crate-type", "staticlib"])
-        .args(options))?;
-    Ok(ws.built(profile).join("libshmem_cabi.a"))
+        .args(options))
 }
 
-/// Links both libraries from `archive` into `dir`, which exists.
-pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
+/// Returns the place of the static library that cargo builds.
+pub(crate) fn archive(ws: &Workspace, edition: Edition) -> PathBuf {
+    ws.built(edition.profile()).join("libshmem_cabi.a")
+}
+
+/// Links both libraries of an edition into `dir`, which exists.
+pub(crate) fn link(ws: &Workspace, edition: Edition, dir: &Path) -> Result<()> {
     let symbols = read(&ws.file(SYMBOLS))?;
     let object = dir.join("shmem.o");
     let names = dir.join("names");
@@ -78,7 +91,7 @@ pub(crate) fn link(ws: &Workspace, archive: &Path, dir: &Path) -> Result<()> {
         .args(["-r", "-nostdlib", "-Wl,--gc-sections", "-o"])
         .arg(&object)
         .arg(&roots)
-        .arg(archive))?;
+        .arg(archive(ws, edition)))?;
     // Bitcode left over from the standard library would make the compilers' plugins of ar and ld
     // take the object for one that is still to be compiled.
     run(Command::new("objcopy")

@@ -2,6 +2,7 @@
 
 mod compile_check;
 mod error;
+mod flags;
 mod generated;
 mod layers;
 mod library;
@@ -28,7 +29,7 @@ cargo xtask TASK
   layers                  fail if a crate depends on one above it
   stage                   build the library, its tools and softhca into target/farreach
   install --prefix DIR    copy them to DIR (bin, lib, include, share)
-  oshrun ARGUMENTS        stage, then run target/farreach/bin/oshrun ARGUMENTS
+  oshrun ARGUMENTS        stage what the job needs, then run target/farreach/bin/oshrun ARGUMENTS
 ";
 
 fn main() -> ExitCode {

@@ -1,6 +1,7 @@
 //! The staging directory `target/farreach`, which is an installation, and installing elsewhere.
 
 use crate::error::{At, Result};
+use crate::flags;
 use crate::library::{self, Edition};
 use crate::workspace::{
     LIBRARIES_PROFILE, TOOLS_PROFILE, Workspace, make_parent, not_started, run, write,
@@ -13,243 +14,240 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The packages of the tools.
-const PACKAGES: [&str; 4] = ["shmem-launcher", "farreach-cli", "softhca", "softhca-shim"];
+/// A part of the installation, which is built and staged by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// The library of OpenSHMEM, its headers, the compilers' wrappers and the launcher.
+    Programs,
+    /// The edition of that library which checks the programs' calls.
+    Checking,
+    /// The device in software.
+    Softhca,
+    /// The provider of libfabric, active messages with GASNet-1, and the command `farreach`.
+    Others,
+}
 
-/// The shared libraries that cargo links: the package of each, the library that cargo builds of it,
-/// and where it is installed. The provider of libfabric by a name that libfabric takes for a
-/// provider's, active messages by the name that programs are linked with.
-const LIBRARIES: [(&str, &str, &str); 2] = [
-    (
+/// A file that cargo builds for the installation.
+struct Built {
+    part: Part,
+    package: &'static str,
+    /// The file in the folder of the profile.
+    name: &'static str,
+    /// Its place in the installation.
+    to: &'static str,
+}
+
+impl Built {
+    const fn new(part: Part, package: &'static str, name: &'static str, to: &'static str) -> Self {
+        Self {
+            part,
+            package,
+            name,
+            to,
+        }
+    }
+}
+
+/// The tools, of [`TOOLS_PROFILE`].
+const TOOLS: [Built; 6] = [
+    Built::new(Part::Programs, "shmem-launcher", "oshrun", "bin/oshrun"),
+    Built::new(Part::Programs, "shmem-launcher", "oshcc", "bin/oshcc"),
+    Built::new(Part::Programs, "shmem-launcher", "oshcxx", "bin/oshc++"),
+    Built::new(Part::Softhca, "softhca", "softhca", "bin/softhca"),
+    Built::new(
+        Part::Softhca,
+        "softhca-shim",
+        "libsofthca_shim.so",
+        "lib/libsofthca_shim.so",
+    ),
+    Built::new(Part::Others, "farreach-cli", "farreach", "bin/farreach"),
+];
+
+/// The shared libraries that cargo links, of [`LIBRARIES_PROFILE`]. The provider of libfabric is
+/// installed by a name that libfabric takes for a provider's, active messages by the name that
+/// programs are linked with.
+const LIBRARIES: [Built; 2] = [
+    Built::new(
+        Part::Others,
         "farreach-libfabric",
         "libfarreach_fi.so",
         "lib/farreach/libfarreach-fi.so",
     ),
-    (
+    Built::new(
+        Part::Others,
         "gasnet-cabi",
         "libfarreach_am.so",
         "lib/libfarreach-am.so.0",
     ),
 ];
 
-/// The tools that cargo builds, and where each is installed.
-const TOOLS: [(&str, &str); 6] = [
-    ("oshrun", "bin/oshrun"),
-    ("oshcc", "bin/oshcc"),
-    ("oshcxx", "bin/oshc++"),
-    ("farreach", "bin/farreach"),
-    ("softhca", "bin/softhca"),
-    ("libsofthca_shim.so", "lib/libsofthca_shim.so"),
-];
-
-/// Place of the staging directory in the target directory.
-const STAGE: &str = "farreach";
-
-/// Builds the changed parts and returns the staging directory. Says nothing if all is well, except
-/// that it is at work when it is so for the first time.
-pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
-    let stage = ws.built(STAGE);
-    if !stage.exists() {
-        eprintln!("building libshmem and its tools (once; takes some minutes)");
-    }
-    fs::create_dir_all(&stage).at(&stage)?;
-    let lock_path = ws.built("farreach.lock");
-    let lock = File::create(&lock_path).at(&lock_path)?;
-    lock.lock().at(&lock_path)?;
-
-    // Side by side: link-time optimisation uses one core.
-    let (tools, archive) = std::thread::scope(|scope| {
-        let tools = scope.spawn(|| {
-            build_tools(ws)?;
-            library::build(ws, Edition::Checking)
-        });
-        let archive = library::build(ws, Edition::Ordinary)
-            .and_then(|archive| build_libraries(ws).map(|()| archive));
-        (tools.join().expect("building does not panic"), archive)
-    });
-    let (checking, archive) = (tools?, archive?);
-    let files = tree_files(ws)?;
-    let stamp_path = ws.built("farreach.stamp");
-    let stamp = stamp(ws, [&archive, &checking], &files)?;
-    if fs::read_to_string(&stamp_path).is_ok_and(|old| old == stamp) {
-        return Ok(stage);
-    }
-
-    let work = ws.built("farreach.work");
-    if work.exists() {
-        fs::remove_dir_all(&work).at(&work)?;
-    }
-    fs::create_dir_all(&work).at(&work)?;
-    library::link(ws, &archive, &work)?;
-    let lines = |library: &str| stage.join("lib/farreach/lines").join(library);
-    library::split(&work.join(library::SONAME), &lines(library::SONAME))?;
-    for name in ["libshmem.a", library::SONAME] {
-        place(&work.join(name), &stage.join("lib").join(name))?;
-    }
-    link(library::SONAME, &stage.join("lib/libshmem.so"))?;
-    // The library alone, for oshrun to name in LD_LIBRARY_PATH.
-    link(
-        &format!("../{}", library::SONAME),
-        &stage.join("lib/farreach").join(library::SONAME),
-    )?;
-    library::link(ws, &checking, &work)?;
-    run(Command::new("objcopy")
-        .arg("--strip-debug")
-        .arg(work.join(library::SONAME)))?;
-    let check = stage.join("lib/check");
-    place(&work.join(library::SONAME), &check.join(library::SONAME))?;
-    link(library::SONAME, &check.join("libshmem.so"))?;
-    for (built, to) in TOOLS {
-        place(&ws.built(TOOLS_PROFILE).join(built), &stage.join(to))?;
-    }
-    for (_, built, to) in LIBRARIES {
-        let (copy, to) = (work.join(built), stage.join(to));
-        fs::copy(ws.built(LIBRARIES_PROFILE).join(built), &copy).at(&copy)?;
-        let name = to.file_name().unwrap_or_default().to_string_lossy();
-        library::split(&copy, &lines(&name))?;
-        place(&copy, &to)?;
-    }
-    link(ACTIVE_MESSAGES, &stage.join("lib/libfarreach-am.so"))?;
-    for (from, to) in &files {
-        place(from, &stage.join(to))?;
-    }
-    write_flags(&stage)?;
-    fs::remove_dir_all(&work).at(&work)?;
-    write(&stamp_path, &stamp)?;
-    Ok(stage)
-}
-
-/// Builds the shared libraries that cargo links, by dependencies that libshmem mostly has, too.
-fn build_libraries(ws: &Workspace) -> Result<()> {
-    let packages = LIBRARIES.iter().flat_map(|(name, ..)| ["--package", name]);
-    run(ws
-        .cargo("build")
-        .args(["--profile", LIBRARIES_PROFILE])
-        .args(packages))
-}
-
-fn build_tools(ws: &Workspace) -> Result<()> {
-    let packages = PACKAGES.iter().flat_map(|name| ["--package", name]);
-    run(ws
-        .cargo("build")
-        .args(["--profile", TOOLS_PROFILE, "--bins", "--lib"])
-        .args(packages))
-}
-
 /// The name of the library of active messages to the loader. Where the number changes, programs are
 /// built again.
 const ACTIVE_MESSAGES: &str = "libfarreach-am.so.0";
 
-/// The folder of the headers of active messages and of GASNet, which lie beside no others: a program of
-/// theirs may have a shmem.h of its own, or another gasnet.h.
-const OF_MESSAGES: &str = "include/farreach-am";
+/// The headers of active messages and of GASNet, which lie in [`flags::OF_MESSAGES`].
 const HEADERS_OF_MESSAGES: [&str; 3] = ["farreach_am.h", "farreach_gasnet.h", "gasnet.h"];
 
-/// A library by pkg-config: the paths are taken from where this file lies.
-const PKG_CONFIG: &str = "\
-prefix=${pcfiledir}/../..
-includedir=${prefix}/@INCLUDE@
-libdir=${prefix}/lib
+/// Place of the staging directory in the target directory.
+const STAGE: &str = "farreach";
 
-Name: @NAME@
-Description: @DESCRIPTION@
-Version: @VERSION@
-Cflags: -I${includedir}@CFLAGS@
-Libs: -L${libdir} -Wl,-rpath,${libdir} @LIBS@
-";
+impl Part {
+    const ALL: [Self; 4] = [Self::Programs, Self::Checking, Self::Softhca, Self::Others];
 
-/// The line that only static programs of OpenSHMEM need.
-const PKG_CONFIG_STATIC: &str =
-    "Libs.private: -Wl,--undefined=_Fork,--wrap=_Fork -lgcc -lgcc_eh -lc\n";
+    /// Returns the part as a message names it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Programs => "libshmem and its tools",
+            Self::Checking => "the checking library",
+            Self::Softhca => "the device in software",
+            Self::Others => "the provider of libfabric, active messages and farreach",
+        }
+    }
 
-/// The modes of GASNet-1, and the flag that compiler and linker need for threads.
-const MODES: [(&str, &str); 3] = [("seq", ""), ("parsync", " -pthread"), ("par", " -pthread")];
+    /// Returns the file that tells what the part was staged from.
+    fn stamp(self, ws: &Workspace) -> PathBuf {
+        ws.built("farreach.stamps").join(format!("{self:?}"))
+    }
+}
 
-/// The folder of the files for make below [`OF_MESSAGES`], as GASNet's installations have it.
-const CONDUIT: &str = "farreach-conduit";
+/// Builds the changed parts and returns the staging directory.
+pub(crate) fn stage(ws: &Workspace) -> Result<PathBuf> {
+    stage_parts(ws, &Part::ALL)
+}
 
-/// A mode of GASNet-1 for GNU make, by the variables of GASNet's README: the paths are taken from
-/// where this file lies.
-const MAKE: &str = "\
-# GASNet-1 by Farreach, GASNET_@MODE@: for programs whose makefile includes this.
-FARREACH_GASNET := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))../../..)
-GASNET_CC ?= cc
-GASNET_CXX ?= c++
-GASNET_LD ?= $(GASNET_CC)
-GASNET_DEFINES = -D_GNU_SOURCE=1 -DGASNET_@MODE@=1
-GASNET_INCLUDES = -I$(FARREACH_GASNET)/@INCLUDE@
-GASNET_OPT_CFLAGS = -O2
-GASNET_MISC_CFLAGS =@THREADS@
-GASNET_CPPFLAGS = $(GASNET_DEFINES) $(GASNET_INCLUDES)
-GASNET_CFLAGS = $(GASNET_OPT_CFLAGS) $(GASNET_MISC_CFLAGS)
-GASNET_CXXCPPFLAGS = $(GASNET_CPPFLAGS)
-GASNET_CXXFLAGS = $(GASNET_CFLAGS)
-GASNET_LDFLAGS =@THREADS@ -L$(FARREACH_GASNET)/lib -Wl,-rpath,$(FARREACH_GASNET)/lib
-GASNET_LIBS = -lfarreach-am
-";
+/// Builds the changed ones of the parts that are wanted or have been staged before, and returns the
+/// staging directory. Says nothing if all is well, except that a part is built for the first time.
+fn stage_parts(ws: &Workspace, wanted: &[Part]) -> Result<PathBuf> {
+    let stage = ws.built(STAGE);
+    let lock_path = ws.built("farreach.lock");
+    let lock = File::create(&lock_path).at(&lock_path)?;
+    lock.lock().at(&lock_path)?;
 
-/// Returns the files for make: name and text of each.
-fn make_files() -> impl Iterator<Item = (String, String)> {
-    MODES.iter().map(|(mode, threads)| {
-        let text = MAKE.replace("@MODE@", &mode.to_uppercase());
-        let text = text.replace("@INCLUDE@", OF_MESSAGES);
-        (
-            format!("farreach-{mode}.mak"),
-            text.replace("@THREADS@", threads),
-        )
+    let is_staged = |part: Part| stage.exists() && part.stamp(ws).exists();
+    let mut parts = Part::ALL.to_vec();
+    parts.retain(|part| wanted.contains(part) || is_staged(*part));
+    let first = parts.iter().filter(|part| !is_staged(**part));
+    let first: Vec<_> = first.map(|part| part.name()).collect();
+    if !first.is_empty() {
+        eprintln!("building {} (once; takes some minutes)", first.join(", "));
+    }
+
+    build(ws, &parts)?;
+    let files = tree_files(ws)?;
+    for part in parts {
+        let stamp = stamp(ws, part, &files)?;
+        let is_same = |old: String| old == stamp;
+        if is_staged(part) && fs::read_to_string(part.stamp(ws)).is_ok_and(is_same) {
+            continue;
+        }
+        let work = ws.built("farreach.work");
+        if work.exists() {
+            fs::remove_dir_all(&work).at(&work)?;
+        }
+        fs::create_dir_all(&work).at(&work)?;
+        place_part(ws, part, &files, &work)?;
+        fs::remove_dir_all(&work).at(&work)?;
+        write(&part.stamp(ws), &stamp)?;
+    }
+    Ok(stage)
+}
+
+/// Builds the parts with cargo: those of the two profiles side by side, as link-time optimisation
+/// uses one core.
+fn build(ws: &Workspace, parts: &[Part]) -> Result<()> {
+    std::thread::scope(|scope| {
+        let tools = scope.spawn(|| {
+            build_files(ws, TOOLS_PROFILE, &TOOLS, parts)?;
+            match parts.contains(&Part::Checking) {
+                true => library::build(ws, Edition::Checking),
+                false => Ok(()),
+            }
+        });
+        let libraries = match parts.contains(&Part::Programs) {
+            true => library::build(ws, Edition::Ordinary),
+            false => Ok(()),
+        };
+        let libraries =
+            libraries.and_then(|()| build_files(ws, LIBRARIES_PROFILE, &LIBRARIES, parts));
+        tools
+            .join()
+            .expect("building does not panic")
+            .and(libraries)
     })
 }
 
-/// Writes the files that tell of the flags of programs.
-fn write_flags(stage: &Path) -> Result<()> {
-    for (name, text) in pkg_config() {
-        write(&stage.join("lib/pkgconfig").join(name), &text)?;
+/// Builds those of the files that belong to the parts. The libraries stand on dependencies that
+/// libshmem mostly has, too.
+fn build_files(ws: &Workspace, profile: &str, files: &[Built], parts: &[Part]) -> Result<()> {
+    let files = files.iter().filter(|file| parts.contains(&file.part));
+    let packages: Vec<_> = files.flat_map(|file| ["--package", file.package]).collect();
+    match packages.is_empty() {
+        true => Ok(()),
+        false => run(ws
+            .cargo("build")
+            .args(["--profile", profile])
+            .args(packages)),
     }
-    for (name, text) in make_files() {
-        write(&stage.join(OF_MESSAGES).join(CONDUIT).join(name), &text)?;
-    }
-    Ok(())
 }
 
-/// Returns the files for pkg-config: name and text of each.
-fn pkg_config() -> Vec<(String, String)> {
-    let text = |name: &str, description: &str, cflags: &str, libs: &str| {
-        let include = if name == "shmem" {
-            "include"
-        } else {
-            OF_MESSAGES
-        };
-        PKG_CONFIG
-            .replace("@INCLUDE@", include)
-            .replace("@NAME@", name)
-            .replace("@DESCRIPTION@", description)
-            .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
-            .replace("@CFLAGS@", cflags)
-            .replace("@LIBS@", libs)
-    };
-    let shmem = text("shmem", "OpenSHMEM 1.6 by Farreach", "", "-lshmem");
-    let am = text(
-        "farreach-am",
-        "active messages by Farreach",
-        "",
-        "-lfarreach-am",
-    );
-    let mut files = vec![
-        ("shmem.pc".to_owned(), shmem + PKG_CONFIG_STATIC),
-        ("farreach-am.pc".to_owned(), am),
-    ];
-    for (mode, threads) in MODES {
-        let name = format!("farreach-gasnet-{mode}");
-        let upper = mode.to_uppercase();
-        let description = format!("GASNet-1 by Farreach, GASNET_{upper}");
-        let cflags = format!(" -DGASNET_{upper}=1{threads}");
-        let libs = format!("-lfarreach-am{threads}");
-        files.push((
-            format!("{name}.pc"),
-            text(&name, &description, &cflags, &libs),
-        ));
+/// Puts a part into the staging directory; `work` is an empty directory.
+fn place_part(ws: &Workspace, part: Part, files: &[(PathBuf, PathBuf)], work: &Path) -> Result<()> {
+    let stage = ws.built(STAGE);
+    let lines = |library: &str| stage.join("lib/farreach/lines").join(library);
+    match part {
+        Part::Programs => {
+            library::link(ws, Edition::Ordinary, work)?;
+            library::split(&work.join(library::SONAME), &lines(library::SONAME))?;
+            for name in ["libshmem.a", library::SONAME] {
+                place(&work.join(name), &stage.join("lib").join(name))?;
+            }
+            link(library::SONAME, &stage.join("lib/libshmem.so"))?;
+            // The library alone, for oshrun to name in LD_LIBRARY_PATH.
+            link(
+                &format!("../{}", library::SONAME),
+                &stage.join("lib/farreach").join(library::SONAME),
+            )?;
+        }
+        Part::Checking => {
+            library::link(ws, Edition::Checking, work)?;
+            run(Command::new("objcopy")
+                .arg("--strip-debug")
+                .arg(work.join(library::SONAME)))?;
+            let check = stage.join("lib/check");
+            place(&work.join(library::SONAME), &check.join(library::SONAME))?;
+            link(library::SONAME, &check.join("libshmem.so"))?;
+        }
+        Part::Softhca => {}
+        Part::Others => {
+            for library in LIBRARIES {
+                let (copy, to) = (work.join(library.name), stage.join(library.to));
+                fs::copy(ws.built(LIBRARIES_PROFILE).join(library.name), &copy).at(&copy)?;
+                let name = to.file_name().unwrap_or_default().to_string_lossy();
+                library::split(&copy, &lines(&name))?;
+                place(&copy, &to)?;
+            }
+            link(ACTIVE_MESSAGES, &stage.join("lib/libfarreach-am.so"))?;
+        }
     }
-    files
+    for tool in TOOLS.iter().filter(|tool| tool.part == part) {
+        place(
+            &ws.built(TOOLS_PROFILE).join(tool.name),
+            &stage.join(tool.to),
+        )?;
+    }
+    let files = files.iter().filter(|(_, to)| part_of(to) == part);
+    for (from, to) in files {
+        place(from, &stage.join(to))?;
+    }
+    let flags = match part {
+        Part::Programs => flags::of_programs(),
+        Part::Others => flags::of_messages(),
+        Part::Checking | Part::Softhca => Vec::new(),
+    };
+    for (to, text) in flags {
+        write(&stage.join(to), &text)?;
+    }
+    Ok(())
 }
 
 /// Installs into `prefix`.
@@ -258,9 +256,10 @@ pub(crate) fn install(ws: &Workspace, prefix: &Path) -> Result<()> {
     copy_tree(&stage, prefix)
 }
 
-/// Runs the staged oshrun in place of this program.
+/// Runs the staged oshrun in place of this program. Builds the parts alone that the job needs.
 pub(crate) fn oshrun(ws: &Workspace, arguments: Vec<OsString>) -> Result<()> {
-    let mut command = Command::new(stage(ws)?.join("bin/oshrun"));
+    let stage = stage_parts(ws, &needed(&arguments, |name| std::env::var_os(name)))?;
+    let mut command = Command::new(stage.join("bin/oshrun"));
     command.args(arguments);
     if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
         // `cargo run` put its own directories in front; programs shall not see them.
@@ -272,6 +271,23 @@ pub(crate) fn oshrun(ws: &Workspace, arguments: Vec<OsString>) -> Result<()> {
     }
     let error = command.exec();
     Err(not_started(&command, error))
+}
+
+/// Returns the parts that a job with these arguments of oshrun needs, by the names in them and in the
+/// environment. A part too many costs the time to build it once.
+fn needed(arguments: &[OsString], variable: impl Fn(&str) -> Option<OsString>) -> Vec<Part> {
+    let stands_in = |text: &OsString, name: &str| text.to_string_lossy().contains(name);
+    let is_argument = |name: &str| arguments.iter().any(|text| stands_in(text, name));
+    let fabric = variable("FARREACH_FABRIC").unwrap_or_default();
+    let checks = |name: &&str| is_argument(name) || variable(name).is_some();
+    let mut parts = vec![Part::Programs];
+    if is_argument("softhca") || stands_in(&fabric, "softhca") {
+        parts.push(Part::Softhca);
+    }
+    if ["SHMEM_CHECK", "SMA_CHECK"].iter().any(checks) {
+        parts.push(Part::Checking);
+    }
+    parts
 }
 
 /// Returns whether `cargo run` adds this directory to `LD_LIBRARY_PATH`: those that it builds into,
@@ -301,7 +317,7 @@ fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
                 .iter()
                 .any(|start| name.to_string_lossy().starts_with(start));
             let to = match HEADERS_OF_MESSAGES.iter().any(|&header| name == header) {
-                true => OF_MESSAGES,
+                true => flags::OF_MESSAGES,
                 false => to,
             };
             if is_wanted && entry.path().is_file() {
@@ -313,19 +329,31 @@ fn tree_files(ws: &Workspace) -> Result<Vec<(PathBuf, PathBuf)>> {
     Ok(files)
 }
 
-/// Describes the files that the staging directory is made from, in a text that differs when any of
-/// them does.
-fn stamp(ws: &Workspace, archives: [&Path; 2], files: &[(PathBuf, PathBuf)]) -> Result<String> {
-    let own = std::env::current_exe().at(Path::new("/proc/self/exe"))?;
-    let tools = TOOLS
-        .iter()
-        .map(|(built, _)| ws.built(TOOLS_PROFILE).join(built));
-    let inputs = archives.map(Path::to_owned).into_iter();
-    let inputs = inputs
-        .chain([own, ws.file(library::SYMBOLS)])
-        .chain(LIBRARIES.map(|(_, built, _)| ws.built(LIBRARIES_PROFILE).join(built)))
-        .chain(tools)
-        .chain(files.iter().map(|(from, _)| from.clone()));
+/// Returns the part that a file of the tree belongs to, by its place in the installation.
+fn part_of(to: &Path) -> Part {
+    match to.starts_with(flags::OF_MESSAGES) {
+        true => Part::Others,
+        false => Part::Programs,
+    }
+}
+
+/// Describes the files that a part is made from, in a text that differs when any of them does.
+fn stamp(ws: &Workspace, part: Part, files: &[(PathBuf, PathBuf)]) -> Result<String> {
+    let mut inputs = vec![std::env::current_exe().at(Path::new("/proc/self/exe"))?];
+    let edition = match part {
+        Part::Programs => Some(Edition::Ordinary),
+        Part::Checking => Some(Edition::Checking),
+        Part::Softhca | Part::Others => None,
+    };
+    if let Some(edition) = edition {
+        inputs.extend([library::archive(ws, edition), ws.file(library::SYMBOLS)]);
+    }
+    for (profile, built) in [(TOOLS_PROFILE, &TOOLS[..]), (LIBRARIES_PROFILE, &LIBRARIES)] {
+        let built = built.iter().filter(|built| built.part == part);
+        inputs.extend(built.map(|built| ws.built(profile).join(built.name)));
+    }
+    let files = files.iter().filter(|(_, to)| part_of(to) == part);
+    inputs.extend(files.map(|(from, _)| from.clone()));
     let mut stamp = String::new();
     for path in inputs {
         let meta = fs::metadata(&path).at(&path)?;
@@ -383,4 +411,31 @@ fn copy_tree(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parts beside the programs' own that a job needs.
+    fn further(arguments: &[&str], variable: Option<&str>) -> Vec<Part> {
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        let mut parts = needed(&arguments, |name| {
+            (variable == Some(name)).then(|| "softhca".into())
+        });
+        assert_eq!(parts.remove(0), Part::Programs);
+        parts
+    }
+
+    #[test]
+    fn a_job_needs_the_parts_that_its_line_and_environment_name() {
+        assert_eq!(further(&["-n", "4", "hello.c"], None), []);
+        for fabric in [&["--fabric", "softhca"][..], &["--fabric=softhca"]] {
+            assert_eq!(further(fabric, None), [Part::Softhca]);
+        }
+        assert_eq!(further(&[], Some("FARREACH_FABRIC")), [Part::Softhca]);
+        assert_eq!(further(&[], Some("SHMEM_CHECK")), [Part::Checking]);
+        let both = ["-x", "SMA_CHECK=1", "--fabric", "softhca"];
+        assert_eq!(further(&both, None), [Part::Softhca, Part::Checking]);
+    }
 }
