@@ -111,9 +111,7 @@ impl Host {
                 code: message.number("exitcode").unwrap_or(1),
                 message: message.get("message").and_then(abort_message),
             }],
-            ("init", Phase::Inside) => {
-                garbage(rank, "began again without shmem_finalize".to_owned())
-            }
+            ("init", Phase::Inside) => garbage(rank, "began again without finalize".to_owned()),
             ("init", _) => self.init(rank, &message),
             (_, Phase::Outside | Phase::Finalized) => {
                 garbage(rank, format!("sent {command} outside init and finalize"))

@@ -74,8 +74,8 @@ pub(super) fn fault<'a>(
             } else {
                 ""
             };
-            let pe = pe(*rank);
-            format!("{pe} exited with status {status} before shmem_finalize{company}")
+            let how = format!("exited with status {status} before shmem_finalize or gasnet_exit");
+            format!("{} {how}{company}", pe(*rank))
         }
         Fault::Awaited {
             rank,
@@ -83,9 +83,9 @@ pub(super) fn fault<'a>(
             finalized,
         } => {
             let when = if *finalized {
-                "after shmem_finalize"
+                "after shmem_finalize or gasnet_exit"
             } else {
-                "without calling shmem_init"
+                "without calling shmem_init or gasnet_init"
             };
             let how = match departure {
                 Departure::Exited(status) => format!("exited with status {status}"),
@@ -168,11 +168,12 @@ mod tests {
         };
         assert_eq!(
             fault(&early(true), 0, false, none),
-            "PE 1 exited with status 0 before shmem_finalize while others were still running; ending the job"
+            "PE 1 exited with status 0 before shmem_finalize or gasnet_exit \
+             while others were still running; ending the job"
         );
         assert_eq!(
             fault(&early(false), 0, false, none),
-            "PE 1 exited with status 0 before shmem_finalize"
+            "PE 1 exited with status 0 before shmem_finalize or gasnet_exit"
         );
         let awaited = Fault::Awaited {
             rank: 0,
@@ -181,7 +182,8 @@ mod tests {
         };
         assert_eq!(
             fault(&awaited, 0, false, none),
-            "PE 0 exited with status 0 without calling shmem_init while others wait for it; ending the job"
+            "PE 0 exited with status 0 without calling shmem_init or gasnet_init \
+             while others wait for it; ending the job"
         );
         assert_eq!(signal_name(64), "signal 64");
     }

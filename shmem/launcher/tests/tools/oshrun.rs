@@ -181,8 +181,10 @@ fn the_status_is_that_of_the_first_failure() {
     assert_eq!(launch("-n 3 PE @1,exit:4 sleep:100 @2,exit:5").status, 4);
     assert_eq!(launch("-n 3 PE init barrier finalize @2,exit:6").status, 6);
     assert_eq!(launch("-n 1 PE init exit:3").status, 3);
-    launch("-n 1 PE init exit:0")
-        .assert_one_line(1, &["PE 0 exited with status 0 before shmem_finalize"]);
+    launch("-n 1 PE init exit:0").assert_one_line(
+        1,
+        &["PE 0 exited with status 0 before shmem_finalize or gasnet_exit"],
+    );
 }
 
 #[test]
@@ -226,7 +228,8 @@ fn a_pe_that_leaves_early_ends_the_job() {
             "-n 3 PE init barrier @2,exit:{status} barrier finalize"
         ));
         let line = format!(
-            "PE 2 exited with status {status} before shmem_finalize while others were still running"
+            "PE 2 exited with status {status} before shmem_finalize or gasnet_exit \
+             while others were still running"
         );
         outcome.assert_one_line(job, &[&line]);
         assert!(outcome.time < SECOND, "{outcome:?}");
@@ -242,7 +245,10 @@ fn a_pe_that_others_wait_for_ends_the_job() {
         let outcome = launch(line);
         outcome.assert_one_line(
             1,
-            &["PE 1 exited with status 0 without calling shmem_init while others wait"],
+            &[
+                "PE 1 exited with status 0 without calling shmem_init or gasnet_init \
+               while others wait",
+            ],
         );
         assert!(outcome.time < SECOND, "{outcome:?}");
     }
