@@ -5,6 +5,7 @@ use std::fmt::Arguments;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::environment::{self, Launch};
 use crate::pmix::Session;
@@ -42,50 +43,73 @@ struct Connection {
     vallen_max: usize,
 }
 
+/// The process that has connected last, or 0.
+static CONNECTED: AtomicU32 = AtomicU32::new(0);
+
+/// Returns the error of a descriptor that is not this process's.
+fn not_ours(fd: i32, error: &std::io::Error) -> Error {
+    Error::Environment(format!(
+        "PMI_FD is {fd}, which is not this process's connection to a launcher ({error}). A program \
+         that a PE starts is no PE: without PMI_FD (env -u PMI_FD PROGRAM) it is a job of one. A \
+         program between the launcher and a PE has to leave its descriptors open"
+    ))
+}
+
 impl Bootstrap {
     /// Finds the launcher in the environment (`PMI_FD`, `PMI_RANK`, `PMI_SIZE`; without the first of these
     /// `PMIX_NAMESPACE` and `PMIX_RANK`) and introduces this PE to it. Without a launcher this process is a job of one.
     ///
-    /// Call it once a process: it takes the descriptor over, which programs that this process
-    /// starts do not inherit. In those it is an error, as they have the variables: by mistake a
-    /// program that closes descriptors before it starts a PE would make each PE a job of one. Under
-    /// PMIx such a program connects as the PE that has started it, and must not.
+    /// Under a launcher it succeeds once in a process: it takes the descriptor over, which programs
+    /// that this process starts do not inherit. In those it is an error, as they have the
+    /// variables: by mistake a program that closes descriptors before it starts a PE would make
+    /// each PE a job of one. Under PMIx such a program connects as the PE that has started it, and
+    /// must not.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] under a launcher that speaks another protocol, [`Error::Environment`]
-    /// when the variables make no sense, [`Error::Library`] under PMIx without libpmix, and errors
-    /// of the connection.
+    /// [`Error::Connected`] where this process has connected before, [`Error::Unsupported`] under a
+    /// launcher that speaks another protocol, [`Error::Environment`] when the variables make no
+    /// sense, [`Error::Library`] under PMIx without libpmix, and errors of the connection.
     pub fn connect() -> Result<Self, Error> {
         let launch = environment::read(|name| {
             std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
         })?;
-        let (fd, rank, size, inode) = match launch {
+        match launch {
             Launch::Alone { allocated } => {
                 let mut alone = Self::new(0, 1, Link::Alone(HashMap::new()));
                 alone.allocated = allocated;
-                return Ok(alone);
+                Ok(alone)
             }
-            Launch::Pmix => {
+            Launch::Pmix => Self::once(|| {
                 let session = Session::connect()?;
                 let (rank, size) = (session.rank(), session.size());
-                return Ok(Self::new(rank, size, Link::Pmix(Box::new(session))));
-            }
+                Ok(Self::new(rank, size, Link::Pmix(Box::new(session))))
+            }),
             Launch::Pmi {
                 fd,
                 rank,
                 size,
                 inode,
-            } => (fd, rank, size, inode),
-        };
-        let socket = sys::adopt_socket(fd, inode).map_err(|error| {
-            Error::Environment(format!(
-                "PMI_FD is {fd}, which is not this process's connection to a launcher ({error}). \
-                 A program that a PE starts is no PE: without PMI_FD (env -u PMI_FD PROGRAM) it is \
-                 a job of one. A program between the launcher and a PE has to leave its \
-                 descriptors open"
-            ))
-        })?;
-        Self::over(socket, rank, size)
+            } => Self::once(|| {
+                let socket = sys::adopt_socket(fd, inode).map_err(|error| not_ours(fd, &error))?;
+                Self::over(socket, rank, size)
+            }),
+        }
+    }
+
+    /// Connects this process by `connect`, unless it has connected before.
+    fn once(connect: impl FnOnce() -> Result<Self, Error>) -> Result<Self, Error> {
+        // A forked child has its parent's number here, and is told more by the descriptor.
+        let own = std::process::id();
+        // ORDERING: the number guards nothing but itself.
+        if CONNECTED.swap(own, Ordering::Relaxed) == own {
+            return Err(Error::Connected);
+        }
+        let connected = connect();
+        if connected.is_err() {
+            // ORDERING: as above.
+            CONNECTED.store(0, Ordering::Relaxed);
+        }
+        connected
     }
 
     fn new(rank: usize, size: usize, link: Link) -> Self {

@@ -55,6 +55,11 @@ pub enum Error {
     /// A variable that the launcher should have set is missing or makes no sense.
     #[error("the launcher's environment makes no sense: {0}")]
     Environment(String),
+    /// This process is in a job already, or has been in one.
+    #[error(
+        "this process has joined its launcher's job already, by OpenSHMEM or by another library: it does so once"
+    )]
+    Connected,
     /// The launcher closed the connection, or is gone.
     #[error("the connection to the launcher is closed")]
     Closed,

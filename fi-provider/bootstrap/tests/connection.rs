@@ -24,8 +24,41 @@ fn is_closed_on_exec(fd: i32) -> bool {
     i32::from_str_radix(flags.trim(), 8).expect("octal") & libc::O_CLOEXEC != 0
 }
 
+/// Checks that a descriptor which is not the connection's is refused: a program that a PE starts has
+/// the variables and not the descriptor, whose number another socket may have. It is not spoken to.
+fn check_that_others_are_refused() {
+    let (ours, theirs) = UnixStream::pair().expect("a pair");
+    ours.set_nonblocking(true).expect("a socket");
+    let fd = theirs.as_raw_fd();
+    // SAFETY: no other thread runs that could read the environment.
+    unsafe {
+        std::env::set_var("PMI_FD", "1000000");
+        std::env::set_var("PMI_RANK", "1");
+        std::env::set_var("PMI_SIZE", "3");
+    }
+    let error = Bootstrap::connect().expect_err("no descriptor");
+    assert!(
+        matches!(&error, Error::Environment(text) if text.contains("PMI_FD")),
+        "{error}"
+    );
+    // SAFETY: as above.
+    unsafe {
+        std::env::set_var("PMI_FD", fd.to_string());
+        std::env::set_var(CONNECTION, connection(fd, 1, 3, 1));
+    }
+    let error = Bootstrap::connect().expect_err("another socket");
+    assert!(error.to_string().contains("another socket"), "{error}");
+    assert_eq!(
+        (&ours).read(&mut [0]).map_err(|error| error.kind()),
+        Err(ErrorKind::WouldBlock)
+    );
+    // SAFETY: as above.
+    unsafe { std::env::remove_var(CONNECTION) };
+}
+
 #[test]
 fn a_launchers_end_is_an_error_and_no_signal() {
+    check_that_others_are_refused();
     let (mut ours, theirs) = UnixStream::pair().expect("a pair");
     let fd = theirs.into_raw_fd();
     // SAFETY: the only test of this process: no other thread runs that could read the environment or depend on
@@ -34,8 +67,6 @@ fn a_launchers_end_is_an_error_and_no_signal() {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         libc::fcntl(fd, libc::F_SETFD, 0);
         std::env::set_var("PMI_FD", fd.to_string());
-        std::env::set_var("PMI_RANK", "1");
-        std::env::set_var("PMI_SIZE", "3");
     }
     assert!(!is_closed_on_exec(fd));
     let launcher = std::thread::spawn(move || {
@@ -54,31 +85,12 @@ fn a_launchers_end_is_an_error_and_no_signal() {
     assert_eq!((pe.rank(), pe.size()), (1, 3));
     assert!(is_closed_on_exec(fd));
 
+    // Another library of this process is told so, and disturbs nothing.
+    assert!(matches!(Bootstrap::connect(), Err(Error::Connected)));
+
     // The first write meets a closed connection.
     assert!(matches!(pe.barrier(), Err(Error::Closed)));
     assert!(matches!(pe.finalize(), Err(Error::Closed)));
     drop(pe);
-
-    // The descriptor is gone now, as it is in a program that a PE starts.
-    let error = Bootstrap::connect().expect_err("no descriptor");
-    assert!(
-        matches!(&error, Error::Environment(text) if text.contains("PMI_FD")),
-        "{error}"
-    );
-
-    // There, another socket may get the number: it is not spoken to.
-    let (ours, theirs) = UnixStream::pair().expect("a pair");
-    ours.set_nonblocking(true).expect("a socket");
-    // SAFETY: dup2 takes integers and touches no memory, and nothing in this process has the number
-    // `fd`; no other thread runs that could read the environment.
-    unsafe {
-        assert_eq!(libc::dup2(theirs.as_raw_fd(), fd), fd);
-        std::env::set_var(CONNECTION, connection(fd, 1, 3, 1));
-    }
-    let error = Bootstrap::connect().expect_err("another socket");
-    assert!(error.to_string().contains("another socket"), "{error}");
-    assert_eq!(
-        (&ours).read(&mut [0]).map_err(|error| error.kind()),
-        Err(ErrorKind::WouldBlock)
-    );
+    assert!(matches!(Bootstrap::connect(), Err(Error::Connected)));
 }
