@@ -74,6 +74,10 @@ impl Blocks {
     /// Both ranges hold the blocks and are aligned for `T`.
     #[inline]
     pub(super) unsafe fn copy<T: Copy>(&self, dest: *mut T, source: *const T) {
+        // Empty blocks may be more than can be counted, and their places lie anywhere.
+        if self.is_empty() {
+            return;
+        }
         for (to, from) in self.offsets() {
             // SAFETY: both blocks lie in the ranges. A volatile access keeps an element of a register whole.
             unsafe {
@@ -91,6 +95,21 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[expect(unsafe_code, reason = "copies")]
+    fn empty_blocks_are_copied_at_once_whatever_their_number() {
+        let blocks = Blocks {
+            dest_stride: usize::MAX / 2,
+            source_stride: 1,
+            len: 0,
+            count: usize::MAX,
+        };
+        let (mut dest, source) = (1_u8, 2_u8);
+        // SAFETY: there is no element.
+        unsafe { blocks.copy(&raw mut dest, &raw const source) };
+        assert_eq!(dest, 1);
+    }
 
     #[test]
     fn a_span_ends_with_the_last_element_and_saturates() {
