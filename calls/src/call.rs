@@ -3,6 +3,7 @@
 use crate::archive::{Load, Loader};
 use crate::calls::Calls;
 use crate::error::Error;
+use crate::run::{drop_panic, nested};
 use crate::sync::{AtomicU8, Mutex, Ordering, lock};
 use std::fmt::{self, Debug};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +15,9 @@ use std::task::{Context, Poll, Waker};
 pub(crate) const SENT: u8 = 1;
 /// The result is there, or the call has failed.
 pub(crate) const ENDED: u8 = 2;
+
+/// The panic of a function that wants a result which is gone.
+const TAKEN: &str = "a poll of the call has returned its result already";
 
 /// The end of a call, as the thread that polls and the one that waits share it.
 pub(crate) struct State<R> {
@@ -77,7 +81,7 @@ impl<R> State<R> {
             waker.wake();
         }
         if let (Some(then), Some(result)) = (then, result) {
-            then(result);
+            nested(|| then(result));
         }
     }
 
@@ -96,13 +100,19 @@ impl<R> State<R> {
     }
 
     /// Has `then` called with the result: now, if that is there.
+    ///
+    /// # Panics
+    /// If the result was taken.
     pub(crate) fn leave(&self, then: Then<R>) {
         let mut rest = lock(&self.rest);
         match rest.result.take() {
-            None => rest.then = Some(then),
+            None => {
+                assert!(!self.is(ENDED), "{TAKEN}");
+                rest.then = Some(then);
+            }
             Some(result) => {
                 drop(rest);
-                then(result);
+                nested(|| then(result));
             }
         }
     }
@@ -123,14 +133,17 @@ impl<R> State<R> {
 impl<R: Load + Send> Sink for State<R> {
     fn load(&self, source: u32, from: Loader<'_, '_>) {
         // A program's own `Load` may panic.
-        let loaded = catch_unwind(AssertUnwindSafe(|| from.whole()));
+        let loaded = catch_unwind(AssertUnwindSafe(|| nested(|| from.whole())));
         let rank = source;
         let result = match loaded {
             Ok(loaded) => loaded.map_err(|error| Error::Load { rank, error }),
-            Err(_) => Err(Error::Refused {
-                rank,
-                message: "its result panics as it is loaded".to_owned(),
-            }),
+            Err(panic) => {
+                drop_panic(panic);
+                Err(Error::Refused {
+                    rank,
+                    message: "its result panics as it is loaded".to_owned(),
+                })
+            }
         };
         self.reach(ENDED, Some(result));
     }
@@ -187,6 +200,9 @@ impl<R: Load + Send + 'static> Call<R> {
     /// # Errors
     /// Any of a call: [`Error::Gone`], [`Error::Link`], [`Error::Panicked`], [`Error::Load`],
     /// [`Error::Refused`]; [`Error::Nested`].
+    ///
+    /// # Panics
+    /// If a poll of this future has returned the result.
     pub fn wait(self) -> Result<R, Error> {
         self.calls.wait_until(|| self.state.is(ENDED))?;
         let Self { mut state, .. } = self;
@@ -194,7 +210,7 @@ impl<R: Load + Send + 'static> Call<R> {
             Some(alone) => alone.take_alone(),
             None => state.take(),
         };
-        result.expect("the result is taken once")
+        result.expect(TAKEN)
     }
 
     /// Waits until the arguments were sent: those that are shared may be changed again.
@@ -226,7 +242,11 @@ impl<R: Load + Send + 'static> Call<R> {
 
     /// Has `then` called with the result, by the thread that polls when it comes; by this one, if it is
     /// there. [`Calls::wait_all`] waits for the calls that it makes, too. If it panics, the panic comes
-    /// out of that poll, or of the function that polls; a collective call and a scope end before.
+    /// out of that poll, or of the function that polls; a collective call and a scope end before. It
+    /// counts as an action: `wait_all` and collective calls in it fail with [`Error::Nested`].
+    ///
+    /// # Panics
+    /// If a poll of this future has returned the result.
     ///
     /// ```
     /// use calls::{Calls, action};
@@ -257,11 +277,7 @@ impl<R: Load + Send + 'static> Future for Call<R> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if poll(&self.calls, &self.state, ENDED, context) {
-            return Poll::Ready(
-                self.state
-                    .take()
-                    .expect("a future is polled to its end once"),
-            );
+            return Poll::Ready(self.state.take().expect(TAKEN));
         }
         // In an action that may not wait nobody would run the action of the call.
         match self.calls.refuse_too_deep() {

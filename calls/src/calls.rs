@@ -233,7 +233,10 @@ impl Calls {
         self.collectively(|waits| {
             self.settle_by(waits)?;
             waits.wait(&self, || !self.0.turn().has_unsent());
-            self.0.turn().part_from_all()
+            let mut core = self.0.turn();
+            core.part_from_all()?;
+            // Now, as handles may stay: in statics, say.
+            Ok(core.job.leave()?)
         })?;
         self.0.take_lost().map_or(Ok(()), Err)
     }

@@ -482,7 +482,7 @@ impl Drop for Inner {
             core.turn(false);
         }
         core.out.clear();
-        // The launcher may be gone.
+        // Where nobody has closed the calls. The launcher may be gone.
         let _ = core.job.leave();
     }
 }

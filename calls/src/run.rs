@@ -162,6 +162,41 @@ fn depth() -> usize {
     DEPTH.get()
 }
 
+/// Sets the number of actions that run on this thread back.
+struct BackTo(usize);
+
+impl Drop for BackTo {
+    #[inline]
+    fn drop(&mut self) {
+        DEPTH.set(self.0);
+    }
+}
+
+/// Runs a function of the program's that a poll calls, which counts as an action does: it may wait in
+/// the same places.
+#[inline]
+pub(crate) fn nested<T>(run: impl FnOnce() -> T) -> T {
+    let _back = BackTo(depth());
+    DEPTH.set(depth() + 1);
+    run()
+}
+
+/// Keeps the first panic of several.
+pub(crate) fn keep_first(first: &mut Option<Panic>, panic: Panic) {
+    match first {
+        None => *first = Some(panic),
+        Some(_) => drop_panic(panic),
+    }
+}
+
+/// Drops a panic that does not go on. Its value is the program's, and may panic in turn when it is
+/// dropped: such a second value is never dropped.
+pub(crate) fn drop_panic(panic: Panic) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(second);
+    }
+}
+
 impl Calls {
     /// Sends, receives, and runs the actions that others have called.
     pub fn poll(&self) {
@@ -197,12 +232,15 @@ impl Calls {
         any
     }
 
-    /// Sends and receives, and starts no action.
+    /// Sends and receives, and starts no action; ends no call either in a function that was called so.
     #[cold]
     fn poll_for_ends(&self) -> bool {
         let inner = self.inner();
         let mut any = false;
         inner.receive(false);
+        if depth() > inner.settings.nested {
+            return false;
+        }
         while let Some(ready) = inner.next_end() {
             any = true;
             self.handle(ready);
@@ -377,24 +415,35 @@ impl Calls {
         }
     }
 
-    /// Runs actions by `run`, and again behind one that has panicked, of which its caller is told.
+    /// Runs actions by `run`, and again behind one that has panicked, of which its caller is told. A
+    /// panic of the program's pool goes on behind the last of them.
     #[inline]
     fn catch(&self, running: &Running, mut run: impl FnMut()) {
         let outer = depth();
+        let mut of_pool = None;
         while let Err(panic) = catch_unwind(AssertUnwindSafe(&mut run)) {
             DEPTH.set(outer);
-            let Some(entry) = running.entry.take() else {
-                // Of the program's pool.
-                resume_unwind(panic);
-            };
-            let id = running.id.get();
-            // Else of a destructor, behind the result.
-            if !running.is_replied.get() || id == 0 {
-                let text = format!("{}: {}", entry.name(), message(&*panic));
-                let mut core = self.inner().turn();
-                core.fail(running.source, id, PANICKED, &text);
+            match running.entry.take() {
+                Some(entry) => self.tell_panic(running, entry, panic),
+                None => keep_first(&mut of_pool, panic),
             }
         }
+        if let Some(panic) = of_pool {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Tells the caller of an action that it has panicked.
+    #[cold]
+    fn tell_panic(&self, running: &Running, entry: &Entry, panic: Panic) {
+        let id = running.id.get();
+        // Else of a destructor, behind the result.
+        if !running.is_replied.get() || id == 0 {
+            let text = format!("{}: {}", entry.name(), message(&*panic));
+            let mut core = self.inner().turn();
+            core.fail(running.source, id, PANICKED, &text);
+        }
+        drop_panic(panic);
     }
 
     /// Runs an action; whether its caller has to be told, as it waits for no reply.
@@ -503,11 +552,11 @@ impl Calls {
     /// # Errors
     /// The first panic.
     pub(crate) fn wait_through(&self, is_done: impl Fn() -> bool) -> Result<(), Panic> {
-        let mut first = Ok(());
+        let mut first = None;
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.wait_anyhow(&is_done))) {
-            first = first.and(Err(panic));
+            keep_first(&mut first, panic);
         }
-        first
+        first.map_or(Ok(()), Err)
     }
 
     /// Runs actions while too many bytes wait for room, unless this is an action.

@@ -11,6 +11,7 @@ use crate::calls::{Arguments, Calls, call_of};
 use crate::core::Way;
 use crate::error::Error;
 use crate::inner::{Post, Target};
+use crate::run::drop_panic;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{Ordering, fence};
@@ -83,7 +84,11 @@ impl Calls {
         fence(Ordering::Acquire);
         match (result, waited) {
             (Ok(value), Ok(())) => value,
-            (Err(panic), _) | (Ok(_), Err(panic)) => resume_unwind(panic),
+            (Ok(_), Err(panic)) | (Err(panic), Ok(())) => resume_unwind(panic),
+            (Err(panic), Err(second)) => {
+                drop_panic(second);
+                resume_unwind(panic)
+            }
         }
     }
 }

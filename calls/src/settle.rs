@@ -4,7 +4,7 @@
 use crate::calls::Calls;
 use crate::core::{Way, header};
 use crate::error::Error;
-use crate::run::Panic;
+use crate::run::{Panic, keep_first};
 use crate::wire::{DOWN, UP};
 use bytemuck::{Pod, Zeroable, bytes_of};
 use std::panic::resume_unwind;
@@ -133,9 +133,10 @@ pub(crate) struct Waits(Option<Panic>);
 impl Waits {
     /// Polls until `is_done`, and keeps the first panic.
     pub(crate) fn wait(&mut self, calls: &Calls, is_done: impl Fn() -> bool) {
-        if !is_done() {
-            let waited = calls.wait_through(is_done);
-            self.0 = self.0.take().or(waited.err());
+        if !is_done()
+            && let Err(panic) = calls.wait_through(is_done)
+        {
+            keep_first(&mut self.0, panic);
         }
     }
 }

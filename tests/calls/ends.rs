@@ -20,7 +20,7 @@ fn fall(why: String) -> u64 {
 }
 
 /// Runs `act` without the message of its panics.
-fn quietly<T>(act: impl FnOnce() -> T) -> T {
+pub(super) fn quietly<T>(act: impl FnOnce() -> T) -> T {
     std::panic::set_hook(Box::new(|_| {}));
     let value = act();
     // The last one that sets it has done with it: others are of later programs.

@@ -5,6 +5,7 @@
 mod arguments;
 mod ends;
 mod flow;
+mod functions;
 mod futures;
 mod limits;
 
@@ -20,6 +21,7 @@ fn main() {
         arguments::PROGRAMS,
         ends::PROGRAMS,
         flow::PROGRAMS,
+        functions::PROGRAMS,
         futures::PROGRAMS,
         limits::PROGRAMS,
     ]
@@ -65,6 +67,10 @@ fn config(name: &str) -> Option<Config> {
                 ..default
             }
         }
+        "falls" => Config {
+            pool: Some(Arc::new(functions::fall_at_the_third)),
+            ..default
+        },
         "limited" => Config {
             pool_growth: 1 << 16,
             pool_limit: 1 << 20,

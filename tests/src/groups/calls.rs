@@ -28,7 +28,16 @@ const ALL: &[&str] = &[
     "by_hand",
     "tokio",
     "left_behind",
+    "collective_behind_a_call",
+    "functions_in_functions",
+    "left_too_late",
+    "values_of_panics",
+    "scope_behind_values_of_panics",
+    "kept_handle",
 ];
+
+/// A pool of the program's that panics.
+const FALLS: Row = ("falls", &["pool_panics"]);
 
 const LIMITED: Row = (
     "limited",
@@ -65,6 +74,7 @@ const JOBS: &[(&str, &[&str], &[Row])] = &[
             ("small", ALL),
             ("all_chunks", ALL),
             ("rayon", ALL),
+            FALLS,
             LIMITED,
         ],
     ),
@@ -78,7 +88,7 @@ const JOBS: &[(&str, &[&str], &[Row])] = &[
     (
         "2",
         &["--ppn", "1"],
-        &[("default", ALL), ("small", ALL), LIMITED],
+        &[("default", ALL), ("small", ALL), FALLS, LIMITED],
     ),
     ("4", &["--ppn", "2"], &[("default", ALL), ("rayon", FEW)]),
 ];
