@@ -1,6 +1,7 @@
 // Sizes of 0 and NULL pointers: NULL or nothing at all, and no barrier. One PE after the other
 // makes the calls alone while the rest waits for its word.
 // run: np=1,2,3 timeout=10
+// run: np=3 timeout=10 env=SHMEM_CHECK=1 refuse-stderr="farreach"
 #include "check.h"
 
 enum { MAX_PES = 8 };

@@ -114,9 +114,17 @@ impl<'a> Routine<'a> {
 
     fn is_collective(&self) -> bool {
         let moves_data = self.pointer("dest").is_some() && self.pointer("source").is_some();
-        COLLECTIVES.contains(&self.base.as_str())
+        COLLECTIVES.contains(&self.base.as_str()) && !self.is_about_nothing()
             || self.number("PE_size").is_some()
             || (moves_data && self.number("team").is_some())
+    }
+
+    /// Whether the call asks for no bytes, or gives no block back: it waits for nobody (section 9.3).
+    fn is_about_nothing(&self) -> bool {
+        let block = self.pointer("ptr").map(|(addr, _)| addr);
+        let size = self.number("size");
+        let bytes = size.map(|size| size * self.number("count").unwrap_or(1));
+        (block.is_some() || bytes.is_some()) && block.unwrap_or(0) == 0 && bytes.unwrap_or(0) == 0
     }
 
     fn value(&self, name: &str) -> Option<Value> {
