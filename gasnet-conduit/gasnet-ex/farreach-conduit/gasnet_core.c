@@ -21,6 +21,7 @@ int gasnetc_vis_count;
 size_t gasnetc_max_medium = FARREACH_AM_LEAST_MEDIUM;
 
 void gasnetc_failed(const char *call, int result) {
+  gasnetc_exit_failed(); /* streams are flushed, which may take for ever */
   gasneti_fatalerror("%s: %s (%s)", call, farreach_am_strerror(result), farreach_am_explain());
 }
 

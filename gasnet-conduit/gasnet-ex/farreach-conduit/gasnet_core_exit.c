@@ -9,6 +9,7 @@
 #include <gasnet_internal.h>
 #include <gasnet_core_internal.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -22,8 +23,8 @@ static gasnetc_board_t gasnetc_no_board;
 gasnetc_board_t *volatile gasnetc_board = &gasnetc_no_board;
 static gasnet_seginfo_t *gasnetc_boards; /* of all processes, by rank */
 
-static volatile int gasnetc_exit_code;
-static volatile int gasnetc_exiting;
+static volatile int gasnetc_exit_code = -1; /* before it is known */
+static volatile uintptr_t gasnetc_exiting; /* the thread that exits, or 0 */
 
 /* Takes the board's part of GASNet's own segment. */
 extern gasneti_auxseg_request_t gasnetc_board_auxseg_alloc(gasnet_seginfo_t *info) {
@@ -73,16 +74,40 @@ static int gasnetc_exit_rouse(uint32_t distance) {
            != FARREACH_AM_EAGAIN;
 }
 
+/* Returns a number that no other thread has: in handlers of signals, too. */
+static uintptr_t gasnetc_this_thread(void) {
+  return (uintptr_t)&errno;
+}
+
+/* Has the launcher end the job with the code of the exit, or with this one before that is known. */
+static void gasnetc_exit_abort(int code, const char *message) GASNETI_NORETURN;
+static void gasnetc_exit_abort(int code, const char *message) {
+  const int known = gasnetc_exit_code;
+  farreach_am_abort(gasnetc_am, known < 0 ? code & 0xff : known, message);
+}
+
 /* Ends an exit that takes too long, or fails. */
 static void gasnetc_exit_signal(int sig) {
   gasneti_reghandler(sig, SIG_DFL);
-  farreach_am_abort(gasnetc_am, gasnetc_exit_code,
-                    sig == SIGALRM ? NULL : "a signal during gasnet_exit");
+  gasnetc_exit_abort(1, sig == SIGALRM ? NULL : "a signal during gasnet_exit");
 }
 
-/* Exits where the program returns from main, or calls exit. */
+/* Ends the job where this process has not ended after so many seconds: set before streams are
+ * flushed, which waits for a thread that reads one of them. */
+static void gasnetc_exit_within(unsigned int seconds) {
+  gasneti_reghandler(SIGALRM, gasnetc_exit_signal);
+  gasneti_unblocksig(SIGALRM);
+  alarm(seconds);
+}
+
+extern void gasnetc_exit_failed(void) {
+  gasnetc_exit_within((unsigned int)TIMEOUT_FEWEST);
+}
+
+/* Exits where the program returns from main, or calls exit; waits where another thread exits.
+ * Returns where this thread does: a handler of a signal has interrupted it, and calls exit. */
 static void gasnetc_exit_hook(int code) {
-  if (!gasnetc_exiting) gasnetc_exit(code);
+  if (gasnetc_exiting != gasnetc_this_thread()) gasnetc_exit(code);
 }
 
 void gasnetc_exit_init(void) {
@@ -146,25 +171,44 @@ extern void gasnetc_exit_follow(void) {
 
 static void gasnetc_ignore(void) { }
 
-extern void gasnetc_exit(int exitcode) {
-  static gasneti_mutex_t once = GASNETI_MUTEX_INITIALIZER;
-  gasneti_reghandler(SIGQUIT, SIG_IGN);
-  gasneti_mutex_lock(&once); /* for good: other threads go no further */
-  /* The code of the first, where that is another process. */
-  if (gasnetc_board->asked > 1) exitcode = (int)gasnetc_board->asked - 1;
-  gasnetc_exit_code = exitcode & 0xff;
-  gasnetc_exiting = 1;
+/* Returns in the first thread alone, and once. Others wait for the end of the process. Where a
+ * handler of a signal has interrupted the exit, the job ends at once: this thread may stand in the
+ * engine. */
+static void gasnetc_exit_once(int exitcode) {
+  const uintptr_t own = gasnetc_this_thread();
+  uintptr_t first = 0;
+  const int is_first = __atomic_compare_exchange_n(&gasnetc_exiting, &first, own, 0,
+                                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  if (is_first) return;
+  if (first == own) gasnetc_exit_abort(exitcode, NULL);
+  for (;;) pause();
+}
 
-  if (gasneti_spawn_verbose) gasneti_console_message("EXIT STATE", "gasnet_exit(%i)", exitcode);
-  else GASNETI_TRACE_PRINTF(C, ("gasnet_exit(%i)\n", exitcode));
-  gasneti_flush_streams();
-
-  static const int signals[] = { SIGALRM, SIGABRT, SIGILL, SIGSEGV, SIGFPE, SIGBUS, SIGTERM };
+/* Has signals that come during the exit end it. */
+static void gasnetc_exit_guard(void) {
+  static const int signals[] = { SIGABRT, SIGILL, SIGSEGV, SIGFPE, SIGBUS, SIGTERM };
   for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); ++i) {
     gasneti_reghandler(signals[i], gasnetc_exit_signal);
     gasneti_unblocksig(signals[i]);
   }
-  alarm(2 + (unsigned int)gasnetc_exit_timeout);
+}
+
+extern void gasnetc_exit(int exitcode) {
+  const unsigned int limit = 2 + (unsigned int)gasnetc_exit_timeout;
+  gasneti_reghandler(SIGQUIT, SIG_IGN);
+  /* Leaves a handler before it may wait for the thread that exits, which needs the engine. */
+  if (gasnetc_am) farreach_am_leave_handler(gasnetc_am);
+  gasnetc_exit_once(exitcode);
+  /* The code of the first, where that is another process. */
+  if (gasnetc_board->asked > 1) exitcode = (int)gasnetc_board->asked - 1;
+  gasnetc_exit_code = exitcode & 0xff;
+  gasnetc_exit_guard();
+  gasnetc_exit_within(limit);
+
+  if (gasneti_spawn_verbose) gasneti_console_message("EXIT STATE", "gasnet_exit(%i)", exitcode);
+  else GASNETI_TRACE_PRINTF(C, ("gasnet_exit(%i)\n", exitcode));
+  gasneti_flush_streams();
+  alarm(limit); /* anew: disks may have taken long */
 
   int together = 0;
   if (gasnetc_am) {
@@ -172,7 +216,6 @@ extern void gasnetc_exit(int exitcode) {
     for (int i = 1; gasnetc_handler && i < GASNETC_MAX_NUMHANDLERS; ++i) {
       gasnetc_handler[i].gex_fnptr = (gex_AM_Fn_t)gasnetc_ignore;
     }
-    farreach_am_leave_handler(gasnetc_am);
     together = gasnetc_exit_together();
   }
 
@@ -180,11 +223,9 @@ extern void gasnetc_exit(int exitcode) {
   gasneti_flush_streams();
   gasneti_sched_yield();
   if (!together) farreach_am_abort(gasnetc_am, gasnetc_exit_code, NULL);
-#if GASNET_PAR
-  farreach_am_depart(gasnetc_am); /* threads may use the engine */
-#else
-  farreach_am_close(gasnetc_am);
-#endif
+  /* The engine stays: other threads may use it, and this one may stand in one of its calls, where a
+   * handler of a message or a signal exits. */
+  farreach_am_depart(gasnetc_am);
   alarm(0);
   gasneti_killmyprocess(exitcode);
   gasneti_fatalerror("the process cannot be ended");

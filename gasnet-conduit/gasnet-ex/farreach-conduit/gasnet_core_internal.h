@@ -46,6 +46,9 @@ extern void gasnetc_bootstrap_exchange(void *src, size_t len, void *dest);
 /* Has the process exit with others where it returns from main. */
 extern void gasnetc_exit_init(void);
 
+/* Has the launcher end the job soon, whatever keeps a process that fails from ending itself. */
+extern void gasnetc_exit_failed(void);
+
 /* Completion of the engine's operations sets bits of GASNet's events: local completion comes with
  * that of the operation. */
 #define GASNETE_HAVE_LC 1
