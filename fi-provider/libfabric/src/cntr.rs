@@ -292,8 +292,8 @@ unsafe extern "C" fn wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) ->
         if *failed_before.get_or_insert(failed) != failed {
             return -FI_EAVAIL;
         }
-        if pauses.is_over() {
-            return status(Err(libc::ETIMEDOUT));
+        if let Some(code) = pauses.end(libc::ETIMEDOUT) {
+            return status(Err(code));
         }
         pauses.pause(|| object.arm());
     }

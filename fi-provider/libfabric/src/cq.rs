@@ -674,7 +674,13 @@ unsafe extern "C" fn sreadfrom(
             let turn = object.shared.lock();
             object.queue.get(&turn).is_signalled.take()
         };
-        if taken != Err(libc::EAGAIN) || wait.is_over() || is_signalled() {
+        if taken != Err(libc::EAGAIN) {
+            return size(taken);
+        }
+        if let Some(code) = wait.end(libc::EAGAIN) {
+            return size(Err(code));
+        }
+        if is_signalled() {
             return size(taken);
         }
         wait.pause(|| object.arm());

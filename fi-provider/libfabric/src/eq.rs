@@ -1,16 +1,15 @@
 //! Event queues (fi_eq(3)). A queue holds the application's events, and the ends of
 //! insertions into address vectors.
 
+use crate::fabric;
 use crate::object::{Code, InUse, closing, give, object, size, status, take, unused};
-use crate::{fabric, wait};
+use crate::wait::{self, Wait};
 use fi_ofi_abi::*;
-use fi_provider::node::wait::{Patience, Waiter};
 use fi_provider::raw::waker::Waker;
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 /// The C object.
 #[repr(C)]
@@ -241,16 +240,18 @@ unsafe extern "C" fn sread(
     flags: u64,
 ) -> isize {
     let again = size(Err(libc::EAGAIN));
-    let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
-    let start = Instant::now();
-    let mut waiter = Waiter::new(Patience::new(false));
+    let mut wait = Wait::new(timeout, false);
     loop {
         // SAFETY: the arguments are those of this function, which has the same requirements.
         let told = unsafe { read(eq, event, buffer, len, flags) };
-        if told != again || limit.is_some_and(|limit| start.elapsed() >= limit) {
+        if told != again {
             return told;
         }
-        waiter.pause();
+        if let Some(code) = wait.end(libc::EAGAIN) {
+            return size(Err(code));
+        }
+        // Nothing tells a thread of an event on a descriptor of its own.
+        wait.pause(|| Err(libc::EAGAIN));
     }
 }
 

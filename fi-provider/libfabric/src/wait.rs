@@ -13,6 +13,7 @@ use fi_provider::raw::endpoint::Endpoint;
 use fi_provider::raw::waker::{Set, Waker};
 use std::cell::{Cell, OnceCell};
 use std::ffi::{c_int, c_void};
+use std::io::{Error, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -60,7 +61,7 @@ impl WaitObject {
 }
 
 /// Returns the code of an error of the system.
-pub(crate) fn code(error: std::io::Error) -> Code {
+pub(crate) fn code(error: Error) -> Code {
     error.raw_os_error().unwrap_or(libc::EIO)
 }
 
@@ -171,6 +172,8 @@ pub(crate) struct Wait {
     limit: Option<Duration>,
     waiter: Waiter,
     sleeps: bool,
+    /// Whether a signal has ended a sleep.
+    is_interrupted: bool,
 }
 
 impl Wait {
@@ -182,24 +185,27 @@ impl Wait {
             limit: u64::try_from(timeout).ok().map(Duration::from_millis),
             waiter: Waiter::new(Patience::new(false)),
             sleeps,
+            is_interrupted: false,
         }
     }
 
-    /// Tells whether the time is over.
-    pub(crate) fn is_over(&self) -> bool {
-        self.limit
-            .is_some_and(|limit| self.start.elapsed() >= limit)
+    /// Tells why a wait ends for which nothing has come: EINTR where a signal has ended a sleep, and
+    /// `late` where the time is over.
+    pub(crate) fn end(&self, late: Code) -> Option<Code> {
+        if self.is_interrupted {
+            return Some(libc::EINTR);
+        }
+        let is_over = |limit| self.start.elapsed() >= limit;
+        self.limit.is_some_and(is_over).then_some(late)
     }
 
-    /// Waits a while, or until something comes where `arm` lets the thread sleep on a descriptor.
+    /// Waits a while, or until something comes where `arm` lets the thread sleep on a descriptor; not
+    /// longer than until a signal comes while it sleeps.
     pub(crate) fn pause(&mut self, arm: impl FnOnce() -> Result<RawFd, Code>) {
         let waited = self.start.elapsed();
-        if !self.sleeps || waited < AWAKE {
-            self.waiter.pause();
-            return;
-        }
-        let Ok(fd) = arm() else {
-            self.waiter.pause();
+        let fd = (self.sleeps && waited >= AWAKE).then(arm);
+        let Some(Ok(fd)) = fd else {
+            self.is_interrupted |= self.waiter.pause_until_signal();
             return;
         };
         let left = self.limit.map(|limit| limit.saturating_sub(waited));
@@ -212,7 +218,9 @@ impl Wait {
             revents: 0,
         };
         // SAFETY: one record is there.
-        unsafe { libc::poll(&raw mut poll, 1, left) };
+        if unsafe { libc::poll(&raw mut poll, 1, left) } < 0 {
+            self.is_interrupted |= Error::last_os_error().kind() == ErrorKind::Interrupted;
+        }
     }
 }
 

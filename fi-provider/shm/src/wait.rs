@@ -1,7 +1,7 @@
 //! Waiting for memory that others change by plain stores: spin, yield, then bounded timed sleeps.
 
-use std::hint;
 use std::time::{Duration, Instant};
+use std::{hint, io, ptr};
 
 /// The shortest and longest sleeps of a waiter.
 const FIRST_SLEEP: Duration = Duration::from_micros(2);
@@ -84,6 +84,14 @@ impl Waiter {
         self.pause_long(sleep)
     }
 
+    /// Does as [`Waiter::pause`], but ends a sleep when a handler of a signal has run in the thread;
+    /// returns whether one has. Signals that come between sleeps are not told of.
+    pub fn pause_until_signal(&mut self) -> bool {
+        let mut has_come = false;
+        self.pause_by(|time| has_come = sleep_until_signal(time));
+        has_come
+    }
+
     /// Has the wait stay awake for half as long as a new one, as something has come that is often
     /// followed by more.
     pub fn stay_awake(&mut self) {
@@ -112,9 +120,50 @@ impl Waiter {
     }
 }
 
+/// Sleeps for this time, or until a handler of a signal has run in the thread: then returns true.
+fn sleep_until_signal(time: Duration) -> bool {
+    let time = libc::timespec {
+        tv_sec: time.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    };
+    // SAFETY: the time is read during the call, and that which is left is not asked for.
+    let is_over = unsafe { libc::nanosleep(&raw const time, ptr::null_mut()) } == 0;
+    !is_over && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    extern "C" fn ignore(_: libc::c_int) {}
+
+    #[test]
+    fn a_signal_ends_a_sleep_and_is_told_of() {
+        let handler = ignore as extern "C" fn(libc::c_int);
+        // SAFETY: the handler does nothing, and no other test here uses the signal.
+        unsafe { libc::signal(libc::SIGUSR2, handler as libc::sighandler_t) };
+        let mut waiter = Waiter::new(Patience {
+            looks: 0,
+            bursts: 0,
+        });
+        assert!(!waiter.pause_until_signal(), "no signal has come");
+        // SAFETY: takes nothing.
+        let sleeper = unsafe { libc::pthread_self() };
+        let is_told = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_told.load(Ordering::Relaxed) {
+                    // SAFETY: the thread waits for this one before it ends.
+                    unsafe { libc::pthread_kill(sleeper, libc::SIGUSR2) };
+                    thread::sleep(FIRST_SLEEP);
+                }
+            });
+            assert!((0..100_000).any(|_| waiter.pause_until_signal()));
+            is_told.store(true, Ordering::Relaxed);
+        });
+    }
 
     #[test]
     fn a_waiter_looks_in_bursts_and_then_sleeps_ever_longer_up_to_a_bound() {

@@ -1,8 +1,10 @@
 // Two processes by libfabric: they sleep on descriptors of queues and counters until something
-// comes from the other one, or from another thread; entries that are there keep them from sleeping.
+// comes from the other one, from another thread, or a signal; entries that are there keep them from
+// sleeping.
 #include "pair.h"
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 enum { ROUNDS = 300 };
@@ -129,6 +131,70 @@ static void beside(void) {
     CHECK(entry.op_context == &word && word == 5 && time(NULL) - begun < 5);
 }
 
+// A wait that a signal is to end.
+struct interrupted {
+    struct fid_cq *cq;
+    struct fid_cntr *cntr;
+    struct fid_eq *eq;
+    volatile int is_over;
+    ssize_t result;
+};
+
+static void ignore(int number) {
+    (void)number;
+}
+
+static void *wait_for_ever(void *argument) {
+    struct interrupted *wait = argument;
+    struct fi_cq_tagged_entry entry;
+    uint32_t event;
+    if (wait->cq)
+        wait->result = fi_cq_sread(wait->cq, &entry, 1, NULL, -1);
+    else if (wait->cntr)
+        wait->result = fi_cntr_wait(wait->cntr, fi_cntr_read(wait->cntr) + 1, -1);
+    else
+        wait->result = fi_eq_sread(wait->eq, &event, &entry, sizeof entry, -1, 0);
+    wait->is_over = 1;
+    return NULL;
+}
+
+// Checks that a signal ends a wait that has no end of its own. More than one is sent, as one that
+// comes while the thread is awake ends nothing.
+static void interrupt(struct interrupted wait) {
+    pthread_t thread;
+    wait.is_over = 0;
+    OK(pthread_create(&thread, NULL, wait_for_ever, &wait));
+    for (int i = 0; i < 100 && !wait.is_over; i++) {
+        usleep(20000);
+        if (!wait.is_over)
+            OK(pthread_kill(thread, SIGUSR1));
+    }
+    usleep(20000);
+    CHECK(wait.is_over && wait.result == -FI_EINTR);
+    OK(pthread_join(thread, NULL));
+}
+
+// Checks that signals end the waits for objects of all kinds.
+static void signals(void) {
+    struct sigaction action = {.sa_handler = ignore}, before;
+    OK(sigaction(SIGUSR1, &action, &before));
+    interrupt((struct interrupted){.cq = rx});
+    interrupt((struct interrupted){.cntr = got});
+    interrupt((struct interrupted){.eq = eq});
+    enum fi_wait_obj kinds[] = {FI_WAIT_UNSPEC, FI_WAIT_YIELD, FI_WAIT_NONE};
+    for (int i = 0; i < 3; i++) {
+        struct fi_cq_attr queue = {.wait_obj = kinds[i]};
+        struct fi_cntr_attr counter = {.wait_obj = kinds[i]};
+        struct interrupted of_queue = {0}, of_counter = {0};
+        OK(fi_cq_open(domain, &queue, &of_queue.cq, NULL));
+        OK(fi_cntr_open(domain, &counter, &of_counter.cntr, NULL));
+        interrupt(of_queue);
+        interrupt(of_counter);
+        OK(fi_close(&of_queue.cq->fid) || fi_close(&of_counter.cntr->fid));
+    }
+    OK(sigaction(SIGUSR1, &before, NULL));
+}
+
 int main(void) {
     begin(FI_MSG, FI_WAIT_FD);
     struct fi_cntr_attr attr = {.wait_obj = FI_WAIT_FD};
@@ -185,6 +251,7 @@ int main(void) {
     CHECK(try(&eq->fid) == -FI_EAGAIN && fi_eq_read(eq, &event, here, 8, 0) == 1);
     CHECK(try(&eq->fid) == 0 && is_readable(eq_fd, 0) == 0);
     polls();
+    signals();
     meet();
     there_and_back();
     meet();
