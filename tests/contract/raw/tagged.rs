@@ -460,8 +460,8 @@ pub(crate) fn keep_apart_from_untagged_ones(way: Way) {
     });
 }
 
-/// Checks that a message that is longer than its buffer is an error for both sides that ask, with
-/// its tag; a receive that was taken back gets none.
+/// Checks that a message that is longer than its buffer fills it, and is an error for both sides
+/// that ask, with its tag; a receive that was taken back gets none.
 pub(crate) fn are_cut_and_cancelled(way: Way) {
     check(way, 2, |party| {
         let endpoint = &party.endpoint;
@@ -492,7 +492,7 @@ pub(crate) fn are_cut_and_cancelled(way: Way) {
                 assert_eq!((failure.error, entry.context), (Error::Truncated, 5));
                 assert_eq!((entry.len + failure.cut, entry.offset), (len, 0));
                 assert_eq!((entry.tag, entry.source), (Some(9), Some(0)));
-                assert!(entry.len <= 10 && buffer[..entry.len] == bytes(len, 7)[..entry.len]);
+                assert!(entry.len == 10 && buffer[..entry.len] == bytes(len, 7)[..entry.len]);
                 assert!(buffer[10..].iter().all(|&byte| byte == 9) && others == [[0; 8]; 2]);
                 assert_eq!(endpoint.cancel_tagged(5), None);
             }

@@ -555,6 +555,9 @@ pub(crate) fn of_messages_are_cut(way: Way) {
                 (failure.error, failure.entry.context),
                 (Error::Truncated, context)
             );
+            let (head, stored) = (bytes(len, 3), failure.entry.len);
+            assert_eq!((stored, failure.cut), (7, len - 7));
+            assert_eq!((&ends[..3], &ends[8..12]), (&head[..3], &head[3..7]));
             assert_eq!((&ends[3..8], &ends[12..]), (&[0xee; 5][..], &[0xee; 4][..]));
         }
         party.meet();

@@ -136,11 +136,14 @@ static void looks(void) {
 
 static void ends(void) {
     for (size_t len = 20; len <= LEN; len *= 5000) {
+        memset(to, 0, LEN);
         OK(fi_trecv(ep, to, 8, NULL, FI_ADDR_UNSPEC, 9, 0, &one));
         OK(fi_tsend(ep, from, len, NULL, self, 9, NULL));
         struct fi_cq_err_entry error = failed(rx);
         CHECK(error.err == FI_ETRUNC && error.op_context == &one && error.tag == 9);
-        CHECK(error.len + error.olen == len && error.flags == GOT);
+        CHECK(error.len == 8 && error.olen == len - 8 && error.flags == GOT);
+        OK(memcmp(to, from, 8));
+        CHECK(!to[8]);
         CHECK(len > 20 || next(tx).flags == SENT);
     }
     CHECK(failed(tx).err == FI_ETRUNC);

@@ -9,11 +9,11 @@ use super::arrive::entry_of;
 use super::held::{Bytes, Early, OVERHEAD};
 use super::link::Link;
 use super::origin::{Beside, Fate, Origin};
-use super::pending::State;
+use super::pending::{Pending, State};
 use super::together::{Name, Transfer};
 use super::{Endpoint, NAMELESS};
 use crate::raw::address_vector::PeerIndex;
-use crate::raw::completion::{Entry, Promise};
+use crate::raw::completion::{Entry, Failure, Promise};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
 use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind};
@@ -178,14 +178,10 @@ impl Endpoint {
             left: place.len,
             answer: Some(number),
         };
-        if place.len < len || place.len == 0 {
-            // A part of it is of little use: its sender is told at once.
+        if place.len == 0 {
+            // There is nothing to ask for: its sender is told at once.
             self.land(place.address, 0);
-            let nothing = Entry {
-                len: 0,
-                ..self.entry_of(place, beside, source)
-            };
-            self.report_cut(nothing, len);
+            self.report_cut(self.entry_of(place, beside, source), len);
             return self.owe(
                 link,
                 Kind::Done,
@@ -195,6 +191,7 @@ impl Endpoint {
         match self.begin(link, entry, promise, state) {
             Ok(pieces) => {
                 self.note_counter(pieces, place.context);
+                self.pending.borrow_mut().cut(pieces, len - place.len);
                 let dest = (place.address, place.len);
                 // SAFETY: the place has room for its bytes until its entry is there.
                 let is_read = remote
@@ -211,6 +208,48 @@ impl Endpoint {
                 self.report_receive(entry, Err(error));
                 self.owe(link, Kind::Done, [number, error.to_wire().into(), 0]);
             }
+        }
+    }
+
+    /// Ends an operation that has brought as much of a message as its buffer has room for, and which
+    /// cuts the rest of so many bytes.
+    #[cold]
+    pub(super) fn finish_cut(&self, mut pending: Pending, cut: usize) {
+        let error = Error::Truncated;
+        let counter = pending.rare.as_ref().and_then(|rare| rare.counter.as_ref());
+        match counter {
+            Some(counter) => counter.count(Err(error)),
+            None => self.config.received.count(Err(error)),
+        }
+        let len = pending.entry.len;
+        self.let_buffer_go(&mut pending, len, Err(error));
+        let entry = pending.entry;
+        (self.config.receive).fill(Err(Failure { error, entry, cut }));
+    }
+
+    /// Gives back the buffer of an operation that has brought a message, of which `len` bytes are
+    /// there, and answers the peer if it waits for that.
+    #[inline(always)]
+    pub(super) fn let_buffer_go(
+        &self,
+        pending: &mut Pending,
+        len: usize,
+        result: Result<(), Error>,
+    ) {
+        if pending.entry.is_last
+            && let Some(buffer) = pending.buffer()
+        {
+            let is_alone = pending.entry.tag.is_some();
+            pending.entry.is_last = is_alone || self.ends_buffer(buffer);
+            self.land(buffer, len);
+        }
+        if let State::Gathering {
+            answer: Some(answer),
+            ..
+        } = pending.state
+        {
+            let code = result.err().map_or(0, Error::to_wire).into();
+            self.owe(&pending.link, Kind::Done, [answer, code, 0]);
         }
     }
 

@@ -83,7 +83,6 @@ use super::far::mark::Mark;
 use super::inbox::{BellKind, Inbox, Lead, NEWS};
 use super::libfabric::Libfabric;
 use super::matcher::{Matcher, Place};
-use super::protocol::Kind;
 use super::region::Regions;
 use super::tagged::Tagged;
 use fi_mlx5::lane::Local;
@@ -717,6 +716,9 @@ impl Endpoint {
             if !counted.is_empty() {
                 return self.count_whole(pending, counted, result);
             }
+            if let (Some(cut), Ok(())) = (rare.cut, result) {
+                return self.finish_cut(pending, cut.get());
+            }
         }
         self.tell_whole(&pending, result);
         if let Some(rare) = &pending.rare
@@ -727,22 +729,8 @@ impl Endpoint {
         if let Some(whole) = pending.part {
             return self.finish(whole.get(), result);
         }
-        if pending.entry.is_last
-            && let Some(buffer) = pending.buffer()
-        {
-            let is_alone = pending.entry.tag.is_some();
-            pending.entry.is_last = is_alone || self.ends_buffer(buffer);
-            let len = result.map_or(0, |()| pending.entry.len);
-            self.land(buffer, len);
-        }
-        if let State::Gathering {
-            answer: Some(answer),
-            ..
-        } = pending.state
-        {
-            let code = result.err().map_or(0, Error::to_wire).into();
-            self.owe(&pending.link, Kind::Done, [answer, code, 0]);
-        }
+        let len = result.map_or(0, |()| pending.entry.len);
+        self.let_buffer_go(&mut pending, len, result);
         self.report(pending.entry, pending.promise, result, true);
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Rare {
     pub(crate) counted: Vec<RemoteRegion>,
     /// Counts it, in the place of the endpoint's counter.
     pub(crate) counter: Option<Counter>,
+    /// Bytes of a message for which its buffer has no room.
+    pub(crate) cut: Option<NonZero<usize>>,
 }
 
 impl Pending {
@@ -138,6 +140,14 @@ impl Table {
         if let Some((_, Some(pending))) = self.slots.get_mut(number as u32 as usize) {
             pending.rare().counter = Some(counter);
             pending.promise.counts = false;
+        }
+    }
+
+    /// Has the operation of this number, which brings a message, end as one that cuts so many bytes.
+    pub(crate) fn cut(&mut self, number: u64, bytes: usize) {
+        let slot = self.slots.get_mut(number as u32 as usize);
+        if let (Some((_, Some(pending))), Some(bytes)) = (slot, NonZero::new(bytes)) {
+            pending.rare().cut = Some(bytes);
         }
     }
 
