@@ -87,6 +87,10 @@ struct Offer {
     caps: u64,
     /// Of it, the domain's: where peers may be, and whether processes share address vectors.
     of_domain: u64,
+    /// The capabilities of the sending side and of the receiving one, where the application names them:
+    /// else they are those of the endpoint.
+    transmit_caps: u64,
+    receive_caps: u64,
     transmit_flags: u64,
     receive_flags: u64,
     order: u64,
@@ -146,6 +150,8 @@ unsafe fn offer(
     let mut offer = Offer {
         caps: USUAL_CAPS | of_domain,
         of_domain,
+        transmit_caps: 0,
+        receive_caps: 0,
         transmit_flags: 0,
         receive_flags: 0,
         order: ORDER,
@@ -216,6 +222,15 @@ pub(crate) fn all_of(caps: u64) -> u64 {
     all
 }
 
+/// Returns the capabilities of one side of an endpoint: those that the application asks for there, with
+/// the directions that they stand for; all that the side may have where it asks for none.
+fn of_side(asked: u64, may_have: u64) -> u64 {
+    match asked {
+        0 => may_have,
+        asked => all_of(asked) & may_have,
+    }
+}
+
 /// # Safety
 /// `name` is NULL or a string that ends with a zero.
 unsafe fn is_name(name: *const c_char) -> bool {
@@ -261,6 +276,7 @@ fn check_tx(attr: &FiTxAttr, offer: &mut Offer) -> Result<(), Code> {
     require(attr.msg_order & !ORDER == 0 && attr.comp_order == 0)?;
     require(attr.inject_size <= INJECT_SIZE && attr.size <= MOST_QUEUED)?;
     require(attr.iov_limit <= MOST_PIECES && attr.rma_iov_limit <= MOST_PIECES)?;
+    offer.transmit_caps = attr.caps;
     offer.transmit_flags = attr.op_flags;
     Ok(())
 }
@@ -270,6 +286,7 @@ fn check_rx(attr: &FiRxAttr, offer: &mut Offer) -> Result<(), Code> {
     require(attr.op_flags & !RECEIVE_FLAGS == 0)?;
     require(attr.msg_order & !ORDER == 0 && attr.comp_order == 0)?;
     require(attr.size <= MOST_QUEUED && attr.iov_limit <= MOST_PIECES)?;
+    offer.receive_caps = attr.caps;
     offer.receive_flags = attr.op_flags;
     Ok(())
 }
@@ -335,7 +352,7 @@ fn fill(version: u32, offer: &Offer) -> Result<*mut FiInfo, Code> {
             (info.dest_addr, info.dest_addrlen) = allocated(dest.to_short_bytes());
         }
         let tx = &mut *info.tx_attr;
-        tx.caps = offer.caps & TRANSMIT_CAPS;
+        tx.caps = of_side(offer.transmit_caps, offer.caps & TRANSMIT_CAPS);
         tx.op_flags = offer.transmit_flags;
         tx.msg_order = offer.order;
         tx.inject_size = INJECT_SIZE;
@@ -343,7 +360,7 @@ fn fill(version: u32, offer: &Offer) -> Result<*mut FiInfo, Code> {
         tx.iov_limit = MOST_PIECES;
         tx.rma_iov_limit = MOST_PIECES;
         let rx = &mut *info.rx_attr;
-        rx.caps = offer.caps & RECEIVE_CAPS;
+        rx.caps = of_side(offer.receive_caps, offer.caps & RECEIVE_CAPS);
         rx.op_flags = offer.receive_flags;
         rx.msg_order = offer.order;
         rx.size = MOST_QUEUED;

@@ -73,6 +73,29 @@ static void informs(void) {
     fi_freeinfo(hints);
 }
 
+// Checks that each side of an endpoint has the capabilities that are asked for there, with the
+// directions that they stand for, and those of the endpoint where none is.
+static void sides(void) {
+    struct fi_info *hints = hints_for(FI_MSG | FI_TAGGED | FI_RMA | FI_SOURCE);
+    struct fi_info *info = get(NULL, NULL, 0, hints, 0);
+    CHECK(info->tx_attr->caps == (FI_MSG | FI_TAGGED | FI_RMA | FI_SEND | FI_READ | FI_WRITE));
+    fi_freeinfo(info);
+    hints->tx_attr->caps = FI_MSG | FI_SEND;
+    hints->rx_attr->caps = FI_TAGGED | FI_SOURCE;
+    info = get(NULL, NULL, 0, hints, 0);
+    CHECK(info->tx_attr->caps == (FI_MSG | FI_SEND));
+    CHECK(info->rx_attr->caps == (FI_TAGGED | FI_SOURCE | FI_RECV));
+    CHECK(info->caps & FI_RMA);
+    fi_freeinfo(info);
+    hints->tx_attr->caps = FI_RMA;
+    info = get(NULL, NULL, 0, hints, 0);
+    CHECK(info->tx_attr->caps == (FI_RMA | FI_READ | FI_WRITE));
+    fi_freeinfo(info);
+    hints->tx_attr->caps = FI_ATOMIC;
+    get(NULL, NULL, 0, hints, -FI_ENODATA);
+    fi_freeinfo(hints);
+}
+
 static struct fid_cq *queue(enum fi_cq_format format) {
     struct fid_cq *cq;
     OK(fi_cq_open(domain, &(struct fi_cq_attr){.format = format}, &cq, NULL));
@@ -240,6 +263,7 @@ static void reaches_itself(struct fid_ep *ep, struct fid_av *av, struct fid_cq *
 
 int main(void) {
     informs();
+    sides();
     struct fi_info *hints = hints_for(FI_MSG | FI_RMA), *info = get(NULL, NULL, 0, hints, 0);
     struct fi_cq_attr attr = {.wait_obj = FI_WAIT_MUTEX_COND};
     struct fid_av *av;
