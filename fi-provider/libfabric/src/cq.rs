@@ -106,10 +106,13 @@ pub(crate) unsafe extern "C" fn open(
     if let Some(attr) = attr {
         kind = attr.wait_obj;
         let waits = [FI_WAIT_NONE, FI_WAIT_UNSPEC, FI_WAIT_FD, FI_WAIT_YIELD];
-        if !waits.contains(&attr.wait_obj) || attr.wait_cond != FI_CQ_COND_NONE {
+        // A threshold need not be met when a wait ends, by fi_cq(3): it is ignored.
+        let knows = attr.wait_obj == FI_WAIT_NONE || attr.wait_cond <= FI_CQ_COND_THRESHOLD;
+        if !waits.contains(&attr.wait_obj) || !knows {
             return -FI_ENOSYS;
         }
-        if attr.flags != 0 {
+        // The processor for interrupts is a hint: there are none of a queue's own.
+        if attr.flags & !FI_AFFINITY != 0 {
             return -FI_EBADFLAGS;
         }
         if attr.format > FI_CQ_FORMAT_TAGGED || attr.size > MOST {

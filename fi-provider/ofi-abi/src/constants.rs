@@ -45,6 +45,7 @@ constants! {
         FI_DISCARD = 1 << 58;
         FI_CLAIM = 1 << 59;
         FI_SYMMETRIC = 1 << 59;
+        FI_AFFINITY = 1 << 29;
         FI_DIRECTED_RECV = 1 << 59;
         FI_SELECTIVE_COMPLETION = 1 << 59;
         FI_FETCH_ATOMIC = 1 << 58;
@@ -88,6 +89,7 @@ constants! {
         FI_CQ_FORMAT_DATA = 3;
         FI_CQ_FORMAT_TAGGED = 4;
         FI_CQ_COND_NONE = 0;
+        FI_CQ_COND_THRESHOLD = 1;
         FI_HMEM_SYSTEM = 0;
         FI_INT8 = 0;
         FI_UINT8 = 1;

@@ -102,6 +102,25 @@ static struct fid_cq *queue(enum fi_cq_format format) {
     return cq;
 }
 
+// Checks that queues take what may be ignored, and nothing else: a processor for interrupts, and a
+// condition of waits.
+static void hinted(void) {
+    struct fi_cq_attr attrs[] = {
+        {.flags = FI_AFFINITY, .signaling_vector = 1},
+        {.wait_obj = FI_WAIT_NONE, .wait_cond = FI_CQ_COND_THRESHOLD},
+        {.wait_obj = FI_WAIT_FD, .wait_cond = FI_CQ_COND_THRESHOLD},
+        {.flags = FI_AFFINITY | FI_SEND},
+        {.wait_obj = FI_WAIT_FD, .wait_cond = FI_CQ_COND_THRESHOLD + 1},
+    };
+    int codes[] = {0, 0, 0, -FI_EBADFLAGS, -FI_ENOSYS};
+    for (int i = 0; i < 5; i++) {
+        struct fid_cq *cq;
+        CHECK(fi_cq_open(domain, &attrs[i], &cq, NULL) == codes[i]);
+        if (codes[i] == 0)
+            OK(fi_close(&cq->fid));
+    }
+}
+
 // Opens an endpoint of these capabilities, and binds these objects.
 static struct fid_ep *endpoint(uint64_t caps, struct fid_av *av, struct fid_cq *tx,
                                struct fid_cq *rx) {
@@ -275,6 +294,7 @@ int main(void) {
     CHECK(fi_close(&fabric->fid) == -FI_EBUSY);
     OK(fi_domain(fabric, info, &domain, NULL) || fi_av_open(domain, NULL, &av, NULL));
     CHECK(fi_cq_open(domain, &attr, &cq, NULL) == -FI_ENOSYS);
+    hinted();
     cq = queue(FI_CQ_FORMAT_DATA);
     OK(fi_cntr_open(domain, NULL, &counter, NULL));
     numbers();
