@@ -77,7 +77,8 @@ pub(crate) const TRANSMIT_FLAGS: u64 = FI_COMPLETION
     | FI_TRANSMIT_COMPLETE
     | FI_DELIVERY_COMPLETE
     | FI_MATCH_COMPLETE;
-pub(crate) const RECEIVE_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV;
+/// A receive with FI_TRANSMIT_COMPLETE is reported as any other one: when its bytes are there.
+pub(crate) const RECEIVE_FLAGS: u64 = FI_COMPLETION | FI_MULTI_RECV | FI_TRANSMIT_COMPLETE;
 /// Messages to one endpoint arrive in their order.
 const ORDER: u64 = FI_ORDER_SAS;
 

@@ -30,7 +30,7 @@ pub(crate) const fn ops<const SAFE: bool>() -> FiOpsMsg {
 }
 
 /// Flags of fi_recvmsg.
-const RECVMSG: u64 = FI_MULTI_RECV | FI_COMPLETION | FI_MORE;
+pub(crate) const RECVMSG: u64 = FI_MULTI_RECV | FI_COMPLETION | FI_TRANSMIT_COMPLETE | FI_MORE;
 
 /// Makes a message of these pieces, without data, with the endpoint's flags.
 fn plain(pieces: &[Iovec], to: u64, context: *mut c_void) -> Message<'_> {

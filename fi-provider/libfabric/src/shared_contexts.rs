@@ -7,7 +7,7 @@ use crate::slab::is_number;
 use crate::state::{Ep, Kept, Receive, Shared, Told, Turn, Wrong};
 use crate::tagged::{LOOKS, look_at};
 use crate::transfer::{Which, list, piece, writable};
-use crate::{domain, ep, refuse};
+use crate::{domain, ep, msg, refuse, tagged};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::endpoint::{Posted, ReceiveContext, Wanted};
@@ -77,9 +77,6 @@ static TAGGED: FiOpsTagged = FiOpsTagged {
 
 /// Bytes and number of messages that are held before buffers are posted for them.
 const MOST_EARLY: (usize, usize) = (1 << 20, 1 << 12);
-/// Flags of fi_recvmsg and of fi_trecvmsg.
-const RECVMSG: u64 = FI_COMPLETION | FI_MORE | FI_MULTI_RECV;
-const TRECVMSG: u64 = FI_COMPLETION | FI_MORE | LOOKS;
 
 pub(crate) unsafe extern "C" fn open_transmit(
     domain: *mut FidDomain,
@@ -363,7 +360,7 @@ unsafe extern "C" fn recvmsg(srx: *mut FidEp, message: *const FiMsg, flags: u64)
     // until the completion, by fi_msg(3).
     let posted = unsafe {
         let message = &*message;
-        only(flags, RECVMSG)
+        only(flags, msg::RECVMSG)
             .and_then(|()| list(message.msg_iov, message.iov_count))
             .and_then(|all| {
                 let which = (Which::Untagged, message.addr);
@@ -412,7 +409,7 @@ unsafe extern "C" fn trecvmsg(srx: *mut FidEp, message: *const FiMsgTagged, flag
     // until the completion, by fi_tagged(3).
     let posted = unsafe {
         let message = &*message;
-        only(flags, TRECVMSG).and_then(|()| {
+        only(flags, tagged::RECVMSG).and_then(|()| {
             let which = match flags & LOOKS {
                 0 => Which::Tagged(message.tag, message.ignore),
                 FI_CLAIM => Which::Claimed(message.tag),

@@ -35,7 +35,7 @@ pub(crate) const fn ops<const SAFE: bool>() -> FiOpsTagged {
 /// The flags of fi_trecvmsg by which a message is looked at, kept, and dropped.
 pub(crate) const LOOKS: u64 = FI_PEEK | FI_CLAIM | FI_DISCARD;
 /// All its flags.
-const RECVMSG: u64 = LOOKS | FI_COMPLETION | FI_MORE;
+pub(crate) const RECVMSG: u64 = LOOKS | FI_COMPLETION | FI_TRANSMIT_COMPLETE | FI_MORE;
 /// Results of looks that wait to be read, at most.
 const MOST_HELD: usize = 1 << 16;
 

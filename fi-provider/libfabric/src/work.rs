@@ -255,7 +255,7 @@ impl Queue<'_> {
         let known = if sends {
             SENDMSG
         } else {
-            FI_COMPLETION | FI_MORE
+            FI_COMPLETION | FI_TRANSMIT_COMPLETE | FI_MORE
         };
         only(flags, known)?;
         // SAFETY: the list is as long as the record says.

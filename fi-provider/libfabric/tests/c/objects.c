@@ -80,6 +80,10 @@ static void sides(void) {
     struct fi_info *info = get(NULL, NULL, 0, hints, 0);
     CHECK(info->tx_attr->caps == (FI_MSG | FI_TAGGED | FI_RMA | FI_SEND | FI_READ | FI_WRITE));
     fi_freeinfo(info);
+    hints->rx_attr->op_flags = FI_TRANSMIT_COMPLETE;
+    info = get(NULL, NULL, 0, hints, 0);
+    CHECK(info->rx_attr->op_flags == FI_TRANSMIT_COMPLETE);
+    fi_freeinfo(info);
     hints->tx_attr->caps = FI_MSG | FI_SEND;
     hints->rx_attr->caps = FI_TAGGED | FI_SOURCE;
     info = get(NULL, NULL, 0, hints, 0);
