@@ -5,6 +5,7 @@ use crate::object::{Code, status};
 use crate::settings;
 use fi_ofi_abi::*;
 use fi_provider::raw::address::Address;
+use fi_provider::raw::domain::Domain;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// The name of the provider, of its fabric and of its domain.
@@ -312,6 +313,8 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
     let sharers = [attr.max_ep_stx_ctx, attr.max_ep_srx_ctx];
     require(sharers.iter().all(|&count| count <= MOST_OBJECTS))?;
     require(attr.mr_iov_limit <= 1 && attr.auth_key_size == 0)?;
+    // Errors bring no data of the provider's own.
+    require(attr.mr_cnt <= Domain::MOST_REGIONS && attr.max_err_data == 0)?;
     require(attr.caps & !offer.of_domain == 0)?;
     if attr.control_progress != FI_PROGRESS_UNSPEC {
         // Calls that set objects up need no progress: an application may make it in vain.
@@ -415,5 +418,6 @@ fn fill_domain(attr: &mut FiDomainAttr, offer: &Offer) {
     attr.max_ep_srx_ctx = MOST_OBJECTS;
     attr.cntr_cnt = MOST_OBJECTS;
     attr.mr_iov_limit = 1;
+    attr.mr_cnt = Domain::MOST_REGIONS;
     attr.caps = offer.of_domain;
 }

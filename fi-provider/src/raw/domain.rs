@@ -9,7 +9,7 @@ use super::error::Error;
 use super::far::device::Device;
 use super::far::transport::Transport;
 use super::near::Near;
-use super::region::{Accesses, Addressing, Memory, Region, Regions, Rights, TABLE_BYTES};
+use super::region::{Accesses, Addressing, Memory, Region, Regions, Rights, SLOTS, TABLE_BYTES};
 use super::service::{Service, Shared};
 use super::splits::Splits;
 use fi_shm::handover::Ticket;
@@ -68,6 +68,9 @@ struct Inner {
 }
 
 impl Domain {
+    /// The number of regions for which a domain has room.
+    pub const MOST_REGIONS: usize = SLOTS;
+
     /// Opens a domain of this process, without a job: peers find it by the addresses of its
     /// endpoints. libfabric is opened with the endpoints.
     ///

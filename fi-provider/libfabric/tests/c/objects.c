@@ -100,6 +100,23 @@ static void sides(void) {
     fi_freeinfo(hints);
 }
 
+// Checks the limits of a domain that are no objects': of its regions, and of the data of an error.
+static void limits(void) {
+    struct fi_info *hints = hints_for(FI_MSG | FI_RMA);
+    hints->domain_attr->mr_cnt = 1000;
+    struct fi_info *info = get(NULL, NULL, 0, hints, 0);
+    CHECK(info->domain_attr->mr_cnt >= 1000 && info->domain_attr->max_err_data == 0);
+    hints->domain_attr->mr_cnt = info->domain_attr->mr_cnt;
+    fi_freeinfo(get(NULL, NULL, 0, hints, 0));
+    hints->domain_attr->mr_cnt++;
+    get(NULL, NULL, 0, hints, -FI_ENODATA);
+    hints->domain_attr->mr_cnt = 0;
+    hints->domain_attr->max_err_data = 16;
+    get(NULL, NULL, 0, hints, -FI_ENODATA);
+    fi_freeinfo(info);
+    fi_freeinfo(hints);
+}
+
 static struct fid_cq *queue(enum fi_cq_format format) {
     struct fid_cq *cq;
     OK(fi_cq_open(domain, &(struct fi_cq_attr){.format = format}, &cq, NULL));
@@ -287,6 +304,7 @@ static void reaches_itself(struct fid_ep *ep, struct fid_av *av, struct fid_cq *
 int main(void) {
     informs();
     sides();
+    limits();
     struct fi_info *hints = hints_for(FI_MSG | FI_RMA), *info = get(NULL, NULL, 0, hints, 0);
     struct fi_cq_attr attr = {.wait_obj = FI_WAIT_MUTEX_COND};
     struct fid_av *av;

@@ -17,7 +17,7 @@ mod table;
 
 pub(crate) use beyond::Beyond;
 pub(crate) use table::{
-    Access, Found, HEAD_BYTES, SLOT_BYTES, Seen, State, TABLE_BYTES, Table, first_slot,
+    Access, Found, HEAD_BYTES, SLOT_BYTES, SLOTS, Seen, State, TABLE_BYTES, Table, first_slot,
 };
 
 use super::arena::Arena;
@@ -31,7 +31,7 @@ use fi_mlx5::lane::Local;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use table::{Counts, NEAR, SLOTS};
+use table::{Counts, NEAR};
 
 /// Numbers of accesses of peers to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::raw::rights::Rights;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Entries of a table; a key is looked for from its own place on.
-pub(super) const SLOTS: usize = 1 << 14;
+pub(crate) const SLOTS: usize = 1 << 14;
 /// Bytes of the table.
 pub(crate) const TABLE_BYTES: usize = SLOTS * SLOT_BYTES;
 /// Bytes of an entry.
