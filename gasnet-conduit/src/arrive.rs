@@ -299,16 +299,7 @@ fn word(lying: Lying, at: usize) -> Option<u64> {
 }
 
 impl Message {
-    /// Takes the right to reply; returns the engine. None where the message is no request, or was
-    /// replied to.
-    #[inline(always)]
-    pub(crate) fn take_reply(&self) -> Option<&Core> {
-        let core = self.due()?;
-        self.note_reply();
-        Some(core)
-    }
-
-    /// Returns the engine, where the message may be replied to.
+    /// Returns the engine, where the message may be replied to: it is a request, and was not.
     #[inline(always)]
     pub(crate) fn due(&self) -> Option<&Core> {
         // SAFETY: the engine has made the message, and is there during the handler.

@@ -106,15 +106,22 @@ impl Core {
         if args.len() > MOST_ARGS {
             return Err(Error::Argument("a message has more than 16 arguments"));
         }
-        match payload {
-            Payload::Medium(bytes) if bytes.len() > self.most_medium => Err(Error::Argument(
-                "the payload of a medium message is longer than most_medium",
-            )),
-            Payload::Long(bytes, _) if bytes.len() as u64 >= 1 << 48 => Err(Error::Argument(
+        let long = match payload {
+            Payload::Medium(bytes) if bytes.len() > self.most_medium => {
+                return Err(Error::Argument(
+                    "the payload of a medium message is longer than most_medium",
+                ));
+            }
+            Payload::Long(bytes, _) => bytes.len(),
+            Payload::There(_, len) => len,
+            Payload::None | Payload::Medium(_) => 0,
+        };
+        if long as u64 >= 1 << 48 {
+            return Err(Error::Argument(
                 "the payload of a long message has 2^48 bytes or more",
-            )),
-            _ => Ok(()),
+            ));
         }
+        Ok(())
     }
 
     /// Has the own handler take a message to this process.
@@ -560,11 +567,14 @@ impl Message {
 
     #[inline(always)]
     fn reply(&self, handler: u8, payload: Payload<'_>, args: &[u32]) -> Result<(), Error> {
-        let Some(core) = self.take_reply() else {
+        let Some(core) = self.due() else {
             return Err(Error::NotNow(
                 "a reply to a reply, or a second one to a request",
             ));
         };
-        core.reply(self.source, handler, payload, args)
+        core.reply(self.source, handler, payload, args)?;
+        // Not before: one that is refused may be followed by another one.
+        self.note_reply();
+        Ok(())
     }
 }

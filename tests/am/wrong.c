@@ -20,6 +20,28 @@ static void on_forbidden(farreach_am_message_t *message)
     requested = farreach_am_request_short(message->am, message->source, FORBIDDEN, NULL, 0);
 }
 
+enum { TOO_LONG = 51, ANSWER };
+
+static int answered;
+
+// Replies once more where the first reply is refused.
+static void on_too_long(farreach_am_message_t *message)
+{
+    size_t most = farreach_am_most_medium(message->am);
+    char *payload = calloc(1, most + 1);
+    refused(farreach_am_reply_medium(message, ANSWER, payload, most + 1, NULL, 0),
+            FARREACH_AM_EINVAL, "most_medium");
+    OK(farreach_am_reply_short(message, ANSWER, NULL, 0));
+    refused(farreach_am_reply_short(message, ANSWER, NULL, 0), FARREACH_AM_ESTATE, "second one");
+    free(payload);
+}
+
+static void on_answer(farreach_am_message_t *message)
+{
+    (void)message;
+    answered++;
+}
+
 int main(int argc, char **argv)
 {
     farreach_am_t *am;
@@ -53,6 +75,16 @@ int main(int argc, char **argv)
     OK(farreach_am_request_short(am, other, FORBIDDEN, NULL, 0));
     meet(am);
     CHECK(polled == FARREACH_AM_ESTATE && requested == FARREACH_AM_ESTATE);
+    OK(farreach_am_register(am, TOO_LONG, on_too_long, NULL));
+    OK(farreach_am_register(am, ANSWER, on_answer, NULL));
+    meet(am);
+    OK(farreach_am_request_short(am, other, TOO_LONG, NULL, 0));
+    while (!answered)
+        OK(farreach_am_poll(am));
+    refused(farreach_am_request_long(am, other, ANSWER, NULL, (size_t)1 << 48, start, NULL, 0),
+            FARREACH_AM_EINVAL, "2^48");
+    meet(am);
+    CHECK(answered == 1);
     refused(farreach_am_conceal(am, &value), FARREACH_AM_EINVAL, "no exposed memory");
     refused(farreach_am_forget(am, other, 1), FARREACH_AM_EINVAL, "no known region");
     // Memory of the program, which the other one learns of by a message of its key.

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::encoding::Piece;
 use crate::environment::{self, Launch};
 use crate::pmix::Session;
 use crate::request::{self, SAFE_LINE};
@@ -234,7 +235,7 @@ impl Bootstrap {
     /// Asks the launcher to end all PEs of the job with the exit status `code`; with a message that
     /// is not empty, oshrun prints the PE and the reason. Returns at once: the caller then exits by
     /// itself or is ended. May be called after [`finalize`](Self::finalize); does nothing in a job
-    /// of one. Without a message it allocates nothing, so that signal handlers may call it.
+    /// of one. Allocates nothing, so that signal handlers may call it.
     ///
     /// Under PMIx a thread makes the call, for which this one waits for two seconds at most; after
     /// finalize it is an error. Open MPI's mpirun is not asked before a second has passed: it ends the
@@ -255,10 +256,8 @@ impl Bootstrap {
             return connection.send_now(format_args!("cmd=abort exitcode={code}\n"));
         }
         let cut = message.floor_char_boundary(message.len().min(400));
-        let text = encoding::encode(&message.as_bytes()[..cut], SAFE_LINE)
-            .map_or(String::new(), |text| text.concat());
-        let line = Line::new("abort").field("exitcode", code);
-        connection.send(line.field("message", text))
+        let text = Piece(&message.as_bytes()[..cut]);
+        connection.send_now(format_args!("cmd=abort exitcode={code} message={text}\n"))
     }
 
     /// As [`finalize`](Self::finalize), as the last thing that the process does: allocates nothing,
@@ -419,9 +418,9 @@ impl Connection {
         sys::send_all(&self.socket, line.finish().as_bytes()).map_err(closed_or_io)
     }
 
-    /// Sends a short line, whose text is put together on the stack.
+    /// Sends a line of at most [`SAFE_LINE`] bytes, whose text is put together on the stack.
     fn send_now(&self, text: Arguments<'_>) -> Result<(), Error> {
-        let mut line = [0; 64];
+        let mut line = [0; SAFE_LINE];
         let mut rest = &mut line[..];
         rest.write_fmt(text)?;
         let unused = rest.len();

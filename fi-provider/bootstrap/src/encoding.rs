@@ -4,6 +4,7 @@
 //! `key.i`.
 
 use crate::wire::KEYLEN_MAX;
+use std::fmt::{self, Display, Formatter};
 
 /// The longest key of a caller, in bytes: it leaves room for the number of a piece.
 pub(crate) const MAX_KEY: usize = KEYLEN_MAX - 8;
@@ -57,6 +58,16 @@ pub(crate) fn encode(value: &[u8], limit: usize) -> Option<Vec<String>> {
     Some(pieces)
 }
 
+/// A short value as one piece, put together as it is written.
+pub(crate) struct Piece<'a>(pub(crate) &'a [u8]);
+
+impl Display for Piece<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("1-")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
 /// Reads the first piece: how many pieces there are, and the text of this one.
 pub(crate) fn first_piece(piece: &str) -> Option<(usize, &str)> {
     let (count, text) = piece.split_once('-')?;
@@ -84,6 +95,14 @@ pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_short_value_is_one_piece() {
+        for value in [&b""[..], b"two words\n", &[0, 9, 255]] {
+            let pieces = encode(value, 1000).expect("room");
+            assert_eq!(pieces, [Piece(value).to_string()]);
+        }
+    }
 
     #[test]
     fn keys_are_plain_words() {
