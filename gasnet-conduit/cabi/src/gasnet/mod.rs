@@ -118,13 +118,17 @@ fn core() -> Option<&'static Core> {
 
 /// Has polls call [`attend`].
 fn is_due() {
-    state().due.store(1, Ordering::Relaxed);
+    // ORDERING: pairs with the swap in `attend_if_due`: what is to be done is there.
+    state().due.store(1, Ordering::Release);
 }
 
 /// Does the work beside messages: goes on with the barrier, and ends where the job ends.
 fn attend_if_due<G: Mode>() {
     if state().due.load(Ordering::Relaxed) != 0 {
-        state().due.store(0, Ordering::Relaxed);
+        // ORDERING: pairs with the store in `is_due`. A swap, as a store of 0 may come behind the
+        // loads below: these would miss work that another thread's handler notes in between, and
+        // the store would take its mark away.
+        state().due.swap(0, Ordering::AcqRel);
         exit::follow();
         barrier::advance::<G>();
     }
