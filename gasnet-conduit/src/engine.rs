@@ -395,19 +395,22 @@ impl<G: Guard> Engine<G> {
         self.core.leave()
     }
 
-    /// Leaves the handler, or the progress, that this thread runs in, if it does: the process is about to end, and the
-    /// handler is never returned to. Requests and polls are possible again; those messages that the
-    /// handler's endpoint takes do not come any more.
+    /// Leaves the handler, or the progress, that this thread runs in, and returns whether it does run in
+    /// one: the process is about to end, and the handler is never returned to. Requests and polls are
+    /// possible again; those messages that the handler's endpoint takes do not come any more
+    /// ([`Engine::announce`] reaches a process by either endpoint).
     ///
     /// # Safety
     /// The handler never returns.
-    pub unsafe fn leave_handler(&self) {
-        if self.core.running.abandon() {
-            self.core.rest.set(HANDLER, false);
-            self.core.rest.set(LEFT, true);
-            // SAFETY: the thread has the turn in which it runs the handler, and that never ends.
-            unsafe { self.guard.unlock() };
+    pub unsafe fn leave_handler(&self) -> bool {
+        if !self.core.running.abandon() {
+            return false;
         }
+        self.core.rest.set(HANDLER, false);
+        self.core.rest.set(LEFT, true);
+        // SAFETY: the thread has the turn in which it runs the handler, and that never ends.
+        unsafe { self.guard.unlock() };
+        true
     }
 }
 

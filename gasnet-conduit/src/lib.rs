@@ -13,6 +13,7 @@
 //! After Luo et al., "Early Evaluation of Scalable Fabric Interface for PGAS Programming Models",
 //! section 6.2, and the GASNet specification 1.8.
 
+mod announce;
 mod arrive;
 mod config;
 mod device;

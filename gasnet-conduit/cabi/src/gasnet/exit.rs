@@ -1,15 +1,16 @@
 //! The end of the job.
 //!
-//! A process that exits tells so in rounds, as in a barrier, and polls meanwhile. If all do, each
-//! leaves the launcher and ends. If some have not after half of the time (GASNET_EXITTIMEOUT), all
-//! are told to follow, which they do when they poll; after all of it the launcher ends those that
-//! are left. A timer's signal does that, so that nothing which the process may stand in, a lock or
-//! a handler, holds it up.
+//! A process that exits tells so in rounds, as in a barrier, and polls meanwhile: by both of the
+//! engine's endpoints, as a process that exits in a handler takes no more messages by that one's.
+//! If all do, each leaves the launcher and ends. If some have not after half of the time
+//! (GASNET_EXITTIMEOUT), all are told to follow, which they do when they poll; after all of it the
+//! launcher ends those that are left. A timer's signal does that, so that nothing which the process
+//! may stand in, a lock or a handler, holds it up.
 
 use super::barrier::{above, rounds};
 use super::handlers::arguments;
 use super::{HAS_LOCK, Mode, core, engine, index, is_due, ranks};
-use gasnet_conduit::{Alone, Engine, Message, Threads};
+use gasnet_conduit::{Alone, Engine, Error, Message, Threads};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -32,7 +33,22 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The round of a message that tells others to follow.
 const FOLLOW: u32 = u32::MAX;
 
+/// Time for the C streams where the job ends at once, at most.
+const MOST_FLUSH: Duration = Duration::from_secs(1);
+
+/// Time until words for which there was no room are sent again.
+const AGAIN: Duration = Duration::from_millis(1);
+
+/// Time for words that are not sent when all have been heard of.
+const LAST: Duration = Duration::from_millis(100);
+
+const NO_TIME: libc::timeval = libc::timeval {
+    tv_sec: 0,
+    tv_usec: 0,
+};
+
 unsafe extern "C" {
+    static stdout: *mut libc::FILE;
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
@@ -51,7 +67,7 @@ pub(super) fn install() {
 /// Ends the job as if by gasnet_exit, when a process calls exit or returns from main.
 extern "C" fn at_exit(code: c_int, _: *mut c_void) {
     if PROCESS.load(Ordering::Relaxed) == std::process::id() && begin(code) {
-        leave(code);
+        leave();
     }
 }
 
@@ -59,19 +75,31 @@ extern "C" fn at_exit(code: c_int, _: *mut c_void) {
 #[unsafe(no_mangle)]
 extern "C" fn farreach_gasnet_exit(code: c_int) -> ! {
     if begin(code) {
-        // SAFETY: a null stream means all of them.
-        unsafe { libc::fflush(std::ptr::null_mut()) };
-        leave(code);
+        flush();
+        leave();
+        end_process(CODE.load(Ordering::Relaxed));
     }
     end_process(code)
 }
 
 /// Ends the job at once, by the launcher.
 pub(super) fn end_at_once(code: c_int) -> ! {
-    // SAFETY: a null stream means all of them.
-    unsafe { libc::fflush(std::ptr::null_mut()) };
+    CODE.store(code, Ordering::Relaxed);
+    set_timer(limit().min(MOST_FLUSH));
+    flush();
     abort(code);
     end_process(code)
+}
+
+/// Flushes the C streams: called with the timer set, as another thread may keep a stream's lock,
+/// for instance while it waits for a line. Standard output is first, so that it is not held up by
+/// such a stream.
+fn flush() {
+    // SAFETY: the stream is the C library's; a null stream means all of them.
+    unsafe {
+        libc::fflush(stdout);
+        libc::fflush(std::ptr::null_mut());
+    }
 }
 
 fn end_process(code: c_int) -> ! {
@@ -91,44 +119,68 @@ fn this_thread() -> usize {
     unsafe { libc::__errno_location() }.addr()
 }
 
-/// Returns whether this thread is the first to end the process. Another one waits for that; the
-/// same one, which has been interrupted in it, ends the job at once.
+/// Returns whether this thread is to go on with the end of the process: it is the first to end it,
+/// or it does so already, and a handler that it runs in its polls ends the process, too. Another
+/// thread waits for the first one; one that a signal has interrupted in it ends the job at once.
 fn begin(code: c_int) -> bool {
     let own = this_thread();
     // ORDERING: whether it is the first is all that is asked.
     match ENDS.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed) {
-        Ok(_) => true,
-        Err(first) if first == own => {
-            abort(code);
-            false
+        Ok(_) => {
+            CODE.store(code, Ordering::Relaxed);
+            set_timer(limit());
+            leave_handler();
+            true
         }
-        Err(_) => loop {
-            // SAFETY: pause has no preconditions.
-            unsafe { libc::pause() };
-        },
+        Err(first) if first == own => {
+            let goes_on = leave_handler();
+            if !goes_on {
+                abort(code);
+            }
+            goes_on
+        }
+        Err(_) => {
+            // So that the first one has the engine's lock.
+            leave_handler();
+            loop {
+                // SAFETY: pause has no preconditions.
+                unsafe { libc::pause() };
+            }
+        }
+    }
+}
+
+/// Leaves the handler that this thread runs in; returns whether it does run in one.
+fn leave_handler() -> bool {
+    if core().is_none() {
+        return false;
+    }
+    // SAFETY: the thread ends the process, or waits for its end: it never returns to the handler.
+    unsafe {
+        if HAS_LOCK.load(Ordering::Relaxed) {
+            engine::<Threads>().leave_handler()
+        } else {
+            engine::<Alone>().leave_handler()
+        }
     }
 }
 
 /// Ends this process's part in the job.
-fn leave(code: c_int) {
-    CODE.store(code, Ordering::Relaxed);
+fn leave() {
     if core().is_none() {
         return;
     }
-    set_timer();
     if HAS_LOCK.load(Ordering::Relaxed) {
-        part::<Threads>(code);
+        part::<Threads>();
     } else {
-        part::<Alone>(code);
+        part::<Alone>();
     }
 }
 
-fn part<G: Mode>(code: c_int) {
+fn part<G: Mode>() {
     let engine = engine::<G>();
-    // SAFETY: the process ends: a handler that this thread is in is never returned to.
-    unsafe { engine.leave_handler() };
-    let end = Instant::now() + Duration::from_micros(LIMIT.load(Ordering::Relaxed));
-    if meet(engine, code, end).is_none()
+    let code = CODE.load(Ordering::Relaxed);
+    if meet(engine, code, Instant::now() + rest_of_timer()).is_none()
         || engine.exchange(&[0]).is_err()
         || engine.leave().is_err()
     {
@@ -137,33 +189,95 @@ fn part<G: Mode>(code: c_int) {
 }
 
 /// Waits until all others exit, too; none where that fails.
+///
+/// May begin anew in a handler that a poll here calls: words that come twice tell nothing else.
 fn meet<G: Mode>(engine: &Engine<G>, code: c_int, end: Instant) -> Option<()> {
-    let half = end - Duration::from_micros(LIMIT.load(Ordering::Relaxed) / 2);
-    let mut all_told = false;
+    let half = end.checked_sub(limit() / 2).unwrap_or(end);
+    let mut words = Words::new(code);
     for round in 0..rounds() {
-        let args = [round, code.cast_unsigned()];
-        engine
-            .request_short(above(round), index::EXIT, &args)
-            .ok()?;
+        words.rounds = round + 1;
         // ORDERING: the number of the round is all that is told.
         let has_come = || CAME[round as usize].load(Ordering::Relaxed);
-        while !has_come() {
+        loop {
+            let are_sent = words.send(engine)?;
             let now = Instant::now();
+            if has_come() {
+                break;
+            }
             if now >= end {
                 return None;
             }
-            if now >= half && !all_told {
-                all_told = true;
-                let args = [FOLLOW, code.cast_unsigned()];
-                for of in (0..ranks()).filter(|of| *of != engine.rank()) {
-                    engine.request_short(of, index::EXIT, &args).ok()?;
-                }
+            if now >= half && words.followers.is_empty() {
+                words.followers = vec![[false; 2]; ranks() as usize];
+                continue;
             }
-            let until = if all_told { end } else { half };
+            let next = if now < half { half } else { end };
+            let until = if are_sent { next } else { now + AGAIN };
             engine.wait(|| has_come() || Instant::now() >= until).ok()?;
         }
     }
+    // What is left may be for an endpoint whose process has left it for ever.
+    let last = end.min(Instant::now() + LAST);
+    while !words.send(engine)? && Instant::now() < last {
+        engine.poll().ok()?;
+    }
     Some(())
+}
+
+/// The words that a process tells others when it exits, as requests and as replies, and whether
+/// each has been sent. None waits for another one: a process that has left an endpoint for ever may
+/// never make room there.
+#[derive(Debug)]
+struct Words {
+    code: u32,
+    rounds: u32,
+    of_rounds: [[bool; 2]; 32],
+    /// By rank, those to follow; none before it is time.
+    followers: Vec<[bool; 2]>,
+}
+
+impl Words {
+    fn new(code: c_int) -> Self {
+        Self {
+            code: code.cast_unsigned(),
+            rounds: 0,
+            of_rounds: [[false; 2]; 32],
+            followers: Vec::new(),
+        }
+    }
+
+    /// Sends those for which there is room; returns whether all are sent, and none where a process
+    /// cannot be reached.
+    fn send<G: Mode>(&mut self, engine: &Engine<G>) -> Option<bool> {
+        let mut are_sent = true;
+        for (round, sent) in (0..self.rounds).zip(&mut self.of_rounds) {
+            are_sent &= tell(engine, above(round), [round, self.code], sent)?;
+        }
+        let others = (0..).zip(&mut self.followers);
+        for (of, sent) in others.filter(|(of, _)| *of != engine.rank()) {
+            are_sent &= tell(engine, of, [FOLLOW, self.code], sent)?;
+        }
+        Some(are_sent)
+    }
+}
+
+/// Tells a process in the ways that are not sent; returns whether both are then.
+fn tell<G: Mode>(
+    engine: &Engine<G>,
+    to: u32,
+    args: [u32; 2],
+    sent: &mut [bool; 2],
+) -> Option<bool> {
+    for (as_reply, is_sent) in [false, true].into_iter().zip(&mut *sent) {
+        if !*is_sent {
+            *is_sent = match engine.announce(to, index::EXIT, args, as_reply) {
+                Ok(()) => true,
+                Err(Error::WouldWait) => false,
+                Err(_) => return None,
+            };
+        }
+    }
+    Some(*sent == [true; 2])
 }
 
 /// Handles a message of an exit.
@@ -206,9 +320,13 @@ pub(super) fn follow() {
     farreach_gasnet_exit(TOLD.load(Ordering::Relaxed))
 }
 
-/// Has the launcher end the job when the time is over.
-fn set_timer() {
-    let limit = LIMIT.load(Ordering::Relaxed);
+/// Returns the time that others have.
+fn limit() -> Duration {
+    Duration::from_micros(LIMIT.load(Ordering::Relaxed))
+}
+
+/// Has the launcher end the job when this time is over.
+fn set_timer(time: Duration) {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
     let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
     // SAFETY: an all-zero action is one to be filled in; the set is emptied before it is used; the
@@ -219,19 +337,27 @@ fn set_timer() {
         libc::sigemptyset(set.as_mut_ptr());
         libc::sigaddset(set.as_mut_ptr(), libc::SIGALRM);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), std::ptr::null_mut());
-        let none = libc::timeval {
-            tv_sec: 0,
-            tv_usec: 0,
-        };
         let timer = libc::itimerval {
-            it_interval: none,
+            it_interval: NO_TIME,
             it_value: libc::timeval {
-                tv_sec: (limit / 1_000_000) as libc::time_t,
-                tv_usec: (limit % 1_000_000) as libc::suseconds_t,
+                tv_sec: time.as_secs() as libc::time_t,
+                tv_usec: libc::suseconds_t::from(time.subsec_micros()),
             },
         };
         libc::setitimer(libc::ITIMER_REAL, &raw const timer, std::ptr::null_mut());
     }
+}
+
+/// Returns the time that the timer has still to run.
+fn rest_of_timer() -> Duration {
+    let mut timer = libc::itimerval {
+        it_interval: NO_TIME,
+        it_value: NO_TIME,
+    };
+    // SAFETY: there is room for a timer.
+    unsafe { libc::getitimer(libc::ITIMER_REAL, &raw mut timer) };
+    let (seconds, micros) = (timer.it_value.tv_sec, timer.it_value.tv_usec);
+    Duration::from_secs(seconds as u64) + Duration::from_micros(micros as u64)
 }
 
 /// Handles the timer's signal.
