@@ -214,33 +214,32 @@ impl Endpoint {
     /// Ends an operation that has brought as much of a message as its buffer has room for, and which
     /// cuts the rest of so many bytes.
     #[cold]
-    pub(super) fn finish_cut(&self, mut pending: Pending, cut: usize) {
+    #[inline(never)]
+    pub(super) fn finish_cut(&self, pending: &mut Pending, cut: usize) {
         let error = Error::Truncated;
         let counter = pending.rare.as_ref().and_then(|rare| rare.counter.as_ref());
         match counter {
             Some(counter) => counter.count(Err(error)),
             None => self.config.received.count(Err(error)),
         }
-        let len = pending.entry.len;
-        self.let_buffer_go(&mut pending, len, Err(error));
+        self.let_buffer_go(pending, Err(error));
         let entry = pending.entry;
         (self.config.receive).fill(Err(Failure { error, entry, cut }));
     }
 
-    /// Gives back the buffer of an operation that has brought a message, of which `len` bytes are
-    /// there, and answers the peer if it waits for that.
+    /// Gives back the buffer of an operation that has brought a message, all of it or as much as the
+    /// buffer has room for, or has failed, and answers the peer if it waits for that.
     #[inline(always)]
-    pub(super) fn let_buffer_go(
-        &self,
-        pending: &mut Pending,
-        len: usize,
-        result: Result<(), Error>,
-    ) {
+    pub(super) fn let_buffer_go(&self, pending: &mut Pending, result: Result<(), Error>) {
         if pending.entry.is_last
             && let Some(buffer) = pending.buffer()
         {
             let is_alone = pending.entry.tag.is_some();
             pending.entry.is_last = is_alone || self.ends_buffer(buffer);
+            let len = match result {
+                Ok(()) | Err(Error::Truncated) => pending.entry.len,
+                Err(_) => 0,
+            };
             self.land(buffer, len);
         }
         if let State::Gathering {

@@ -717,7 +717,7 @@ impl Endpoint {
                 return self.count_whole(pending, counted, result);
             }
             if let (Some(cut), Ok(())) = (rare.cut, result) {
-                return self.finish_cut(pending, cut.get());
+                return self.finish_cut(&mut pending, cut.get());
             }
         }
         self.tell_whole(&pending, result);
@@ -729,8 +729,7 @@ impl Endpoint {
         if let Some(whole) = pending.part {
             return self.finish(whole.get(), result);
         }
-        let len = result.map_or(0, |()| pending.entry.len);
-        self.let_buffer_go(&mut pending, len, result);
+        self.let_buffer_go(&mut pending, result);
         self.report(pending.entry, pending.promise, result, true);
     }
 
