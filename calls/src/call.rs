@@ -242,8 +242,8 @@ impl<R: Load + Send + 'static> Call<R> {
 
     /// Has `then` called with the result, by the thread that polls when it comes; by this one, if it is
     /// there. [`Calls::wait_all`] waits for the calls that it makes, too. If it panics, the panic comes
-    /// out of that poll, or of the function that polls; a collective call and a scope end before. It
-    /// counts as an action: `wait_all` and collective calls in it fail with [`Error::Nested`].
+    /// out of that poll, or of the function that polls; a collective call and a scope end before.
+    /// It counts as an action: `wait_all` and collective calls in it fail with [`Error::Nested`].
     ///
     /// # Panics
     /// If a poll of this future has returned the result.

@@ -172,8 +172,8 @@ impl Drop for BackTo {
     }
 }
 
-/// Runs a function of the program's that a poll calls, which counts as an action does: it may wait in
-/// the same places.
+/// Runs a function of the program's that a poll calls, which counts as an action does: it may wait
+/// in the same places.
 #[inline]
 pub(crate) fn nested<T>(run: impl FnOnce() -> T) -> T {
     let _back = BackTo(depth());
@@ -232,7 +232,8 @@ impl Calls {
         any
     }
 
-    /// Sends and receives, and starts no action; ends no call either in a function that was called so.
+    /// Sends and receives, and starts no action; ends no call either in a function that was called
+    /// so.
     #[cold]
     fn poll_for_ends(&self) -> bool {
         let inner = self.inner();
@@ -415,8 +416,8 @@ impl Calls {
         }
     }
 
-    /// Runs actions by `run`, and again behind one that has panicked, of which its caller is told. A
-    /// panic of the program's pool goes on behind the last of them.
+    /// Runs actions by `run`, and again behind one that has panicked, of which its caller is told.
+    /// A panic of the program's pool goes on behind the last of them.
     #[inline]
     fn catch(&self, running: &Running, mut run: impl FnMut()) {
         let outer = depth();

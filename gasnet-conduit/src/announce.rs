@@ -8,8 +8,8 @@ use crate::send::{Payload, header};
 
 impl<G: Guard> Engine<G> {
     /// Sends a short message of two arguments to another process: as a request, or as a reply that
-    /// answers nothing, where that is possible at once. Sent in both ways it reaches a process that has
-    /// left a handler of a request or of a reply ([`Engine::leave_handler`]), too.
+    /// answers nothing, where that is possible at once. Sent in both ways it reaches a process that
+    /// has left a handler of a request or of a reply ([`Engine::leave_handler`]), too.
     ///
     /// # Errors
     /// [`Error::WouldWait`] where there is no room; [`Error::Argument`], [`Error::Peer`],

@@ -395,10 +395,10 @@ impl<G: Guard> Engine<G> {
         self.core.leave()
     }
 
-    /// Leaves the handler, or the progress, that this thread runs in, and returns whether it does run in
-    /// one: the process is about to end, and the handler is never returned to. Requests and polls are
-    /// possible again; those messages that the handler's endpoint takes do not come any more
-    /// ([`Engine::announce`] reaches a process by either endpoint).
+    /// Leaves the handler, or the progress, that this thread runs in, and returns whether it does
+    /// run in one: the process is about to end, and the handler is never returned to. Requests and
+    /// polls are possible again; those messages that the handler's endpoint takes do not come any
+    /// more ([`Engine::announce`] reaches a process by either endpoint).
     ///
     /// # Safety
     /// The handler never returns.

@@ -1,5 +1,5 @@
-//! Functions that `then` leaves behind, panics whose value panics when it is dropped, and a pool of the
-//! program's that panics.
+//! Functions that `then` leaves behind, panics whose value panics when it is dropped, and a pool of
+//! the program's that panics.
 
 use super::ends::quietly;
 use super::{Program, next};
@@ -31,8 +31,8 @@ fn one_more(number: u64) -> u64 {
     number + 1
 }
 
-/// Checks that a function which is left for a result counts as an action: waits for all calls, of which
-/// its own is one, are refused.
+/// Checks that a function which is left for a result counts as an action: waits for all calls, of
+/// which its own is one, are refused.
 fn collective_behind_a_call(calls: &Calls) {
     let (refusals, refused) = mpsc::channel();
     let inner = calls.clone();

@@ -1,6 +1,7 @@
-// The end of a job: by all, by one while others wait, compute or are in handlers, by the end of main, from
-// signals, and by crashes. The job ends with the code, and nobody stays. Where GASNET_EXITTIMEOUT is 600, the
-// job ends by itself: a process that waits for that time fails the case. Over libfabric it may have to.
+// The end of a job: by all, by one while others wait, compute or are in handlers, by the end of
+// main, from signals, and by crashes. The job ends with the code, and nobody stays. Where
+// GASNET_EXITTIMEOUT is 600, the job ends by itself: a process that waits for that time fails the
+// case. Over libfabric it may have to.
 // run: np=1,3 mode=seq,par expect-exit=11 args=all 11
 // run: np=2 mode=seq expect-exit=0 args=all 0
 // run: np=3 mode=seq,par expect-exit=12 env=GASNET_EXITTIMEOUT=0.6 args=one 12
@@ -125,7 +126,8 @@ static void end_by_handlers(const char *how)
     if (!strcmp(how, "nested")) {
         if (is_last) end_late();
         if (is_first) usleep(100000);
-        for (uint32_t node = 1; is_first && node < nodes - 1; node++) GOOD(gasnet_AMRequestShort0(node, END));
+        for (uint32_t node = 1; is_first && node < nodes - 1; node++)
+            GOOD(gasnet_AMRequestShort0(node, END));
         gasnet_exit(code);
     }
 }

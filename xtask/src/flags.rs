@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the headers of active messages and of GASNet, which lie beside no others: a program
-/// of theirs may have a shmem.h of its own, or another gasnet.h.
+/// The folder of the headers of active messages and of GASNet, which lie beside no others: a
+/// program of theirs may have a shmem.h of its own, or another gasnet.h.
 pub(crate) const OF_MESSAGES: &str = "include/farreach-am";
 
 /// A library by pkg-config: the paths are taken from where this file lies.

@@ -34,8 +34,8 @@ pub(crate) enum Edition {
 }
 
 impl Edition {
-    /// Returns the profile that the edition is built by. The checking one stands on the crates of the
-    /// tools.
+    /// Returns the profile that the edition is built by. The checking one stands on the crates of
+    /// the tools.
     fn profile(self) -> &'static str {
         match self {
             Self::Ordinary => LIBRARIES_PROFILE,

@@ -273,7 +273,8 @@ pub(crate) fn oshrun(ws: &Workspace, arguments: Vec<OsString>) -> Result<()> {
     Err(not_started(&command, error))
 }
 
-/// Returns the parts that a job with these arguments of oshrun needs, by the names in them and in the
+/// Returns the parts that a job with these arguments of oshrun needs, by the names in them and in
+/// the
 /// environment. A part too many costs the time to build it once.
 fn needed(arguments: &[OsString], variable: impl Fn(&str) -> Option<OsString>) -> Vec<Part> {
     let stands_in = |text: &OsString, name: &str| text.to_string_lossy().contains(name);

@@ -57,7 +57,8 @@ pub enum Error {
     Environment(String),
     /// This process is in a job already, or has been in one.
     #[error(
-        "this process has joined its launcher's job already, by OpenSHMEM or by another library: it does so once"
+        "this process has joined its launcher's job already, by OpenSHMEM or by another library: \
+         it does so once"
     )]
     Connected,
     /// The launcher closed the connection, or is gone.

@@ -24,8 +24,9 @@ fn is_closed_on_exec(fd: i32) -> bool {
     i32::from_str_radix(flags.trim(), 8).expect("octal") & libc::O_CLOEXEC != 0
 }
 
-/// Checks that a descriptor which is not the connection's is refused: a program that a PE starts has
-/// the variables and not the descriptor, whose number another socket may have. It is not spoken to.
+/// Checks that a descriptor which is not the connection's is refused: a program that a PE starts
+/// has the variables and not the descriptor, whose number another socket may have. It is not spoken
+/// to.
 fn check_that_others_are_refused() {
     let (ours, theirs) = UnixStream::pair().expect("a pair");
     ours.set_nonblocking(true).expect("a socket");

@@ -89,8 +89,8 @@ struct Offer {
     caps: u64,
     /// Of it, the domain's: where peers may be, and whether processes share address vectors.
     of_domain: u64,
-    /// The capabilities of the sending side and of the receiving one, where the application names them:
-    /// else they are those of the endpoint.
+    /// The capabilities of the sending side and of the receiving one, where the application names
+    /// them: else they are those of the endpoint.
     transmit_caps: u64,
     receive_caps: u64,
     transmit_flags: u64,
@@ -224,8 +224,8 @@ pub(crate) fn all_of(caps: u64) -> u64 {
     all
 }
 
-/// Returns the capabilities of one side of an endpoint: those that the application asks for there, with
-/// the directions that they stand for; all that the side may have where it asks for none.
+/// Returns the capabilities of one side of an endpoint: those that the application asks for there,
+/// with the directions that they stand for; all that the side may have where it asks for none.
 fn of_side(asked: u64, may_have: u64) -> u64 {
     match asked {
         0 => may_have,

@@ -189,7 +189,8 @@ impl Wait {
         }
     }
 
-    /// Tells why a wait ends for which nothing has come: EINTR where a signal has ended a sleep, and
+    /// Tells why a wait ends for which nothing has come: EINTR where a signal has ended a sleep,
+    /// and
     /// `late` where the time is over.
     pub(crate) fn end(&self, late: Code) -> Option<Code> {
         if self.is_interrupted {
@@ -199,8 +200,8 @@ impl Wait {
         self.limit.is_some_and(is_over).then_some(late)
     }
 
-    /// Waits a while, or until something comes where `arm` lets the thread sleep on a descriptor; not
-    /// longer than until a signal comes while it sleeps.
+    /// Waits a while, or until something comes where `arm` lets the thread sleep on a descriptor;
+    /// not longer than until a signal comes while it sleeps.
     pub(crate) fn pause(&mut self, arm: impl FnOnce() -> Result<RawFd, Code>) {
         let waited = self.start.elapsed();
         let fd = (self.sleeps && waited >= AWAKE).then(arm);

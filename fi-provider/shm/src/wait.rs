@@ -84,8 +84,8 @@ impl Waiter {
         self.pause_long(sleep)
     }
 
-    /// Does as [`Waiter::pause`], but ends a sleep when a handler of a signal has run in the thread;
-    /// returns whether one has. Signals that come between sleeps are not told of.
+    /// Does as [`Waiter::pause`], but ends a sleep when a handler of a signal has run in the
+    /// thread; returns whether one has. Signals that come between sleeps are not told of.
     pub fn pause_until_signal(&mut self) -> bool {
         let mut has_come = false;
         self.pause_by(|time| has_come = sleep_until_signal(time));

@@ -211,8 +211,8 @@ impl Endpoint {
         }
     }
 
-    /// Ends an operation that has brought as much of a message as its buffer has room for, and which
-    /// cuts the rest of so many bytes.
+    /// Ends an operation that has brought as much of a message as its buffer has room for, and
+    /// which cuts the rest of so many bytes.
     #[cold]
     #[inline(never)]
     pub(super) fn finish_cut(&self, pending: &mut Pending, cut: usize) {
@@ -227,8 +227,8 @@ impl Endpoint {
         (self.config.receive).fill(Err(Failure { error, entry, cut }));
     }
 
-    /// Gives back the buffer of an operation that has brought a message, all of it or as much as the
-    /// buffer has room for, or has failed, and answers the peer if it waits for that.
+    /// Gives back the buffer of an operation that has brought a message, all of it or as much as
+    /// the buffer has room for, or has failed, and answers the peer if it waits for that.
     #[inline(always)]
     pub(super) fn let_buffer_go(&self, pending: &mut Pending, result: Result<(), Error>) {
         if pending.entry.is_last

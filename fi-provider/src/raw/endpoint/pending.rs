@@ -143,7 +143,8 @@ impl Table {
         }
     }
 
-    /// Has the operation of this number, which brings a message, end as one that cuts so many bytes.
+    /// Has the operation of this number, which brings a message, end as one that cuts so many
+    /// bytes.
     pub(crate) fn cut(&mut self, number: u64, bytes: usize) {
         let slot = self.slots.get_mut(number as u32 as usize);
         if let (Some((_, Some(pending))), Some(bytes)) = (slot, NonZero::new(bytes)) {

@@ -119,7 +119,8 @@ impl<'a> Routine<'a> {
             || (moves_data && self.number("team").is_some())
     }
 
-    /// Whether the call asks for no bytes, or gives no block back: it waits for nobody (section 9.3).
+    /// Whether the call asks for no bytes, or gives no block back: it waits for nobody (section
+    /// 9.3).
     fn is_about_nothing(&self) -> bool {
         let block = self.pointer("ptr").map(|(addr, _)| addr);
         let size = self.number("size");
