@@ -184,20 +184,12 @@ FARREACH_INLINE void farreach_gasnet_pause(uint32_t *rounds)
     const int result = call; \
     if (FARREACH_LIKELY(result == FARREACH_AM_OK)) return GASNET_OK; \
     return farreach_gasnet_failed(function, result, rank, handler, bytes, to)
-/* Requests handle messages, so they go on with what these have brought, as polls do. */
-#define FARREACH_GASNET_REQUEST(call, function, rank, handler, bytes, to) \
-    const int result = call; \
-    if (FARREACH_LIKELY( \
-            (result | (int)__atomic_load_n(&farreach_gasnet.due, __ATOMIC_RELAXED)) == 0)) \
-        return GASNET_OK; \
-    if (result == FARREACH_AM_OK) return farreach_gasnet_attend(result); \
-    return farreach_gasnet_failed(function, result, rank, handler, bytes, to)
 #define FARREACH_GASNET_MESSAGES(n) \
     FARREACH_INLINE int gasnet_AMRequestShort##n( \
         gasnet_node_t dest, gasnet_handler_t handler FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
-        FARREACH_GASNET_REQUEST( \
+        FARREACH_GASNET_SEND( \
             farreach_am_request_short(farreach_gasnet.am, dest, handler, args, n), \
             FARREACH_GASNET_REQUEST_SHORT, dest, handler, 0, 0); \
     } \
@@ -206,16 +198,16 @@ FARREACH_INLINE void farreach_gasnet_pause(uint32_t *rounds)
         size_t bytes FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
-        FARREACH_GASNET_REQUEST( \
-            farreach_am_request_medium(farreach_gasnet.am, dest, handler, source, bytes, args, n), \
-            FARREACH_GASNET_REQUEST_MEDIUM, dest, handler, bytes, 0); \
+        FARREACH_GASNET_SEND(farreach_am_request_medium(farreach_gasnet.am, dest, handler, source, \
+                                                        bytes, args, n), \
+                             FARREACH_GASNET_REQUEST_MEDIUM, dest, handler, bytes, 0); \
     } \
     FARREACH_INLINE int gasnet_AMRequestLong##n( \
         gasnet_node_t dest, gasnet_handler_t handler, const void *source, size_t bytes, \
         void *to FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
-        FARREACH_GASNET_REQUEST( \
+        FARREACH_GASNET_SEND( \
             farreach_am_request_long(farreach_gasnet.am, dest, handler, source, bytes, \
                                      (uintptr_t)to, args, n), \
             FARREACH_GASNET_REQUEST_LONG, dest, handler, bytes, (uintptr_t)to); \
@@ -225,7 +217,7 @@ FARREACH_INLINE void farreach_gasnet_pause(uint32_t *rounds)
         void *to FARREACH_GASNET_TAKES_##n) \
     { \
         FARREACH_GASNET_ARGS(n); \
-        FARREACH_GASNET_REQUEST( \
+        FARREACH_GASNET_SEND( \
             farreach_am_request_long(farreach_gasnet.am, dest, handler, source, bytes, \
                                      (uintptr_t)to, args, n), \
             FARREACH_GASNET_REQUEST_LONG_ASYNC, dest, handler, bytes, (uintptr_t)to); \

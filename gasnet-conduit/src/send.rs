@@ -98,6 +98,8 @@ pub(crate) enum Payload<'a> {
     There(u64, usize),
 }
 
+const TOO_LONG: Error = Error::Argument("the payload of a long message has 2^48 bytes or more");
+
 impl Core {
     /// # Errors
     /// [`Error::Argument`].
@@ -106,22 +108,15 @@ impl Core {
         if args.len() > MOST_ARGS {
             return Err(Error::Argument("a message has more than 16 arguments"));
         }
-        let long = match payload {
-            Payload::Medium(bytes) if bytes.len() > self.most_medium => {
-                return Err(Error::Argument(
-                    "the payload of a medium message is longer than most_medium",
-                ));
-            }
-            Payload::Long(bytes, _) => bytes.len(),
-            Payload::There(_, len) => len,
-            Payload::None | Payload::Medium(_) => 0,
-        };
-        if long as u64 >= 1 << 48 {
-            return Err(Error::Argument(
-                "the payload of a long message has 2^48 bytes or more",
-            ));
+        let is_too_long = |len: usize| len as u64 >= 1 << 48;
+        match payload {
+            Payload::Medium(bytes) if bytes.len() > self.most_medium => Err(Error::Argument(
+                "the payload of a medium message is longer than most_medium",
+            )),
+            Payload::Long(bytes, _) if is_too_long(bytes.len()) => Err(TOO_LONG),
+            Payload::There(_, len) if is_too_long(len) => Err(TOO_LONG),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Has the own handler take a message to this process.

@@ -42,7 +42,7 @@ fn check_that_others_are_refused() {
         matches!(&error, Error::Environment(text) if text.contains("PMI_FD")),
         "{error}"
     );
-    // SAFETY: as above.
+    // SAFETY: no other thread runs that could read the environment.
     unsafe {
         std::env::set_var("PMI_FD", fd.to_string());
         std::env::set_var(CONNECTION, connection(fd, 1, 3, 1));
@@ -53,7 +53,7 @@ fn check_that_others_are_refused() {
         (&ours).read(&mut [0]).map_err(|error| error.kind()),
         Err(ErrorKind::WouldBlock)
     );
-    // SAFETY: as above.
+    // SAFETY: no other thread runs that could read the environment.
     unsafe { std::env::remove_var(CONNECTION) };
 }
 

@@ -1,9 +1,7 @@
 //! Puts, gets and fills of memory that is not near, and their handles.
 
 use super::handlers::{arguments, halves, whole};
-use super::{
-    Mode, NOT_READY, OK, attend_if_due, engine, failure, for_both, index, poll, state, wait,
-};
+use super::{Mode, NOT_READY, OK, engine, failure, for_both, index, poll, state, wait};
 use gasnet_conduit::{Done, Ended, Engine, Error, Message, Source};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -463,8 +461,6 @@ fn start_fill<G: Mode>(node: u32, dest: *mut c_void, value: c_int, bytes: usize,
     if let Err(error) = engine::<G>().request_short(node, index::FILL, &args) {
         failure::access(routine, node, there, bytes, &error);
     }
-    // Requests handle messages, as polls do.
-    attend_if_due::<G>();
 }
 
 fn memset_nb<G: Mode>(node: u32, dest: *mut c_void, value: c_int, bytes: usize) -> Handle {
