@@ -100,6 +100,22 @@ pub(crate) enum Payload<'a> {
 
 const TOO_LONG: Error = Error::Argument("the payload of a long message has 2^48 bytes or more");
 
+/// Whether a message has no room for the length of such a payload.
+fn is_too_long(len: usize) -> bool {
+    len as u64 >= 1 << 48
+}
+
+/// Returns the payload of a long message that the caller has stored already.
+///
+/// # Errors
+/// [`Error::Argument`].
+fn stored((to, len): (u64, usize)) -> Result<Payload<'static>, Error> {
+    if is_too_long(len) {
+        return Err(TOO_LONG);
+    }
+    Ok(Payload::There(to, len))
+}
+
 impl Core {
     /// # Errors
     /// [`Error::Argument`].
@@ -108,13 +124,11 @@ impl Core {
         if args.len() > MOST_ARGS {
             return Err(Error::Argument("a message has more than 16 arguments"));
         }
-        let is_too_long = |len: usize| len as u64 >= 1 << 48;
         match payload {
             Payload::Medium(bytes) if bytes.len() > self.most_medium => Err(Error::Argument(
                 "the payload of a medium message is longer than most_medium",
             )),
             Payload::Long(bytes, _) if is_too_long(bytes.len()) => Err(TOO_LONG),
-            Payload::There(_, len) if is_too_long(len) => Err(TOO_LONG),
             _ => Ok(()),
         }
     }
@@ -426,7 +440,8 @@ impl<G: Guard> Engine<G> {
         self.send::<false>(rank, handler, Payload::Long(payload, to), args)
     }
 
-    /// Sends a long request whose payload the caller has stored already: `bytes` at `to`.
+    /// Sends a long request whose payload the caller has stored already: `place` is its address in the
+    /// peer's memory, and its bytes.
     ///
     /// # Errors
     /// As [`Engine::request_short`].
@@ -434,10 +449,10 @@ impl<G: Guard> Engine<G> {
         &self,
         rank: u32,
         handler: u8,
-        (to, bytes): (u64, usize),
+        place: (u64, usize),
         args: &[u32],
     ) -> Result<(), Error> {
-        self.send::<false>(rank, handler, Payload::There(to, bytes), args)
+        self.send::<false>(rank, handler, stored(place)?, args)
     }
 }
 
@@ -506,10 +521,10 @@ impl<G: Guard> Engine<G> {
         &self,
         rank: u32,
         handler: u8,
-        (to, bytes): (u64, usize),
+        place: (u64, usize),
         args: &[u32],
     ) -> Result<(), Error> {
-        self.send::<true>(rank, handler, Payload::There(to, bytes), args)
+        self.send::<true>(rank, handler, stored(place)?, args)
     }
 }
 
@@ -547,17 +562,17 @@ impl Message {
         self.reply(handler, Payload::Long(payload, to), args)
     }
 
-    /// Sends a long reply whose payload the caller has stored already: `bytes` at `to`.
+    /// Sends a long reply whose payload the caller has stored already, as [`Engine::request_stored`].
     ///
     /// # Errors
     /// As [`Message::reply_short`].
     pub fn reply_stored(
         &self,
         handler: u8,
-        (to, bytes): (u64, usize),
+        place: (u64, usize),
         args: &[u32],
     ) -> Result<(), Error> {
-        self.reply(handler, Payload::There(to, bytes), args)
+        self.reply(handler, stored(place)?, args)
     }
 
     #[inline(always)]
