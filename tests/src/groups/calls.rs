@@ -28,13 +28,20 @@ const ALL: &[&str] = &[
     "by_hand",
     "tokio",
     "left_behind",
-    "collective_behind_a_call",
-    "functions_in_functions",
-    "left_too_late",
-    "values_of_panics",
-    "scope_behind_values_of_panics",
-    "kept_handle",
 ];
+
+/// Functions that are left behind, and values of panics: with pieces of any size they are the same.
+const FUNCTIONS: Row = (
+    "default",
+    &[
+        "collective_behind_a_call",
+        "functions_in_functions",
+        "left_too_late",
+        "values_of_panics",
+        "scope_behind_values_of_panics",
+        "kept_handle",
+    ],
+);
 
 /// A pool of the program's that panics.
 const FALLS: Row = ("falls", &["pool_panics"]);
@@ -65,7 +72,11 @@ const BY_LIBFABRIC: [&str; 2] = ["--fabric", "libfabric"];
 
 /// Jobs: the number of processes, further words for oshrun, and the rows.
 const JOBS: &[(&str, &[&str], &[Row])] = &[
-    ("1", &[], &[("default", ALL), ("small", ALL), LIMITED]),
+    (
+        "1",
+        &[],
+        &[("default", ALL), ("small", ALL), FUNCTIONS, LIMITED],
+    ),
     (
         "2",
         &[],
@@ -74,6 +85,7 @@ const JOBS: &[(&str, &[&str], &[Row])] = &[
             ("small", ALL),
             ("all_chunks", ALL),
             ("rayon", ALL),
+            FUNCTIONS,
             FALLS,
             LIMITED,
         ],
@@ -81,14 +93,14 @@ const JOBS: &[(&str, &[&str], &[Row])] = &[
     (
         "3",
         &[],
-        &[("default", ALL), ("small", ALL), ("rayon", ALL)],
+        &[("default", ALL), ("small", ALL), ("rayon", ALL), FUNCTIONS],
     ),
     ("4", &[], &[("default", ALL), LIMITED]),
     ("16", &[], &[("default", FEW)]),
     (
         "2",
         &["--ppn", "1"],
-        &[("default", ALL), ("small", ALL), FALLS, LIMITED],
+        &[("default", ALL), ("small", ALL), FUNCTIONS, FALLS, LIMITED],
     ),
     ("4", &["--ppn", "2"], &[("default", ALL), ("rayon", FEW)]),
 ];
