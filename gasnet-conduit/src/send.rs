@@ -440,8 +440,8 @@ impl<G: Guard> Engine<G> {
         self.send::<false>(rank, handler, Payload::Long(payload, to), args)
     }
 
-    /// Sends a long request whose payload the caller has stored already: `place` is its address in the
-    /// peer's memory, and its bytes.
+    /// Sends a long request whose payload the caller has stored already: `place` is its address in
+    /// the peer's memory, and its bytes.
     ///
     /// # Errors
     /// As [`Engine::request_short`].
@@ -562,7 +562,8 @@ impl Message {
         self.reply(handler, Payload::Long(payload, to), args)
     }
 
-    /// Sends a long reply whose payload the caller has stored already, as [`Engine::request_stored`].
+    /// Sends a long reply whose payload the caller has stored already, as
+    /// [`Engine::request_stored`].
     ///
     /// # Errors
     /// As [`Message::reply_short`].

@@ -216,7 +216,7 @@ fn meet<G: Mode>(engine: &Engine<G>, code: c_int, end: Instant) -> Option<()> {
             engine.wait(|| has_come() || Instant::now() >= until).ok()?;
         }
     }
-    // What is left may be for an endpoint whose process has left it for ever.
+    // The last words may be for an endpoint that its process has left for ever.
     let last = end.min(Instant::now() + LAST);
     while !words.send(engine)? && Instant::now() < last {
         engine.poll().ok()?;
