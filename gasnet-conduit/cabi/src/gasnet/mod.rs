@@ -118,7 +118,7 @@ fn core() -> Option<&'static Core> {
 
 /// Has polls call [`attend`].
 fn is_due() {
-    // ORDERING: pairs with the swap in `attend_if_due`: what is to be done is there.
+    // ORDERING: pairs with the swap in `attend_if_due`, which sees the work that was noted before.
     state().due.store(1, Ordering::Release);
 }
 
