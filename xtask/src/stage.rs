@@ -104,7 +104,7 @@ impl Part {
         }
     }
 
-    /// Returns the file that tells what the part was staged from.
+    /// Returns the file with the description of the files that the part was staged from.
     fn stamp(self, ws: &Workspace) -> PathBuf {
         ws.built("farreach.stamps").join(format!("{self:?}"))
     }
