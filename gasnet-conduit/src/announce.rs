@@ -36,6 +36,6 @@ impl<G: Guard> Engine<G> {
         } else {
             &core.requests
         };
-        core.insist_or_try::<_, true>(rank, || endpoint.inject_words(rank, words, &[]))
+        self.insist_or_try::<_, true>(rank, || endpoint.inject_words(rank, words, &[]))
     }
 }

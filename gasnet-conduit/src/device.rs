@@ -113,19 +113,18 @@ impl<G: Guard> Engine<G> {
         };
         let _turn = self.turn_of::<TRIES>()?;
         let range = (to, datatype.bytes());
-        self.core
-            .access::<TRIES>(By::Device, rank, range, |region, core| {
-                let word = OneWord {
-                    region,
-                    address: to,
-                    bytes: datatype.bytes(),
-                    operation,
-                    operands: (operand, comparand),
-                    found: result,
-                };
-                // SAFETY: the result has room for an element until the end is told, or is null.
-                unsafe { core.replies.update_one_by_device(&word, Context(done.0)) }
-            })
+        self.access::<TRIES>(By::Device, rank, range, |region, core| {
+            let word = OneWord {
+                region,
+                address: to,
+                bytes: datatype.bytes(),
+                operation,
+                operands: (operand, comparand),
+                found: result,
+            };
+            // SAFETY: the result has room for an element until the end is told, or is null.
+            unsafe { core.replies.update_one_by_device(&word, Context(done.0)) }
+        })
     }
 
     /// Starts an atomic operation on a word of 8 bytes by the device, as [`Engine::device_atomic`]

@@ -210,6 +210,22 @@ impl Handlers {
 #[derive(Debug)]
 pub(crate) struct Turn<'a, G: Guard>(&'a Engine<G>);
 
+impl<'a, G: Guard> Turn<'a, G> {
+    #[inline(always)]
+    pub(crate) fn engine(&self) -> &'a Engine<G> {
+        self.0
+    }
+
+    /// Ends the turn, and has a thread that has waited for long go first.
+    #[inline(always)]
+    pub(crate) fn hand_on(self) {
+        // SAFETY: `Engine::turn` has locked, on this thread: the value is not sent.
+        if unsafe { self.0.guard.hand_on() } {
+            std::mem::forget(self);
+        }
+    }
+}
+
 impl<G: Guard> Drop for Turn<'_, G> {
     #[inline(always)]
     fn drop(&mut self) {
@@ -352,20 +368,35 @@ impl<G: Guard> Engine<G> {
     /// [`Error::Peer`] where an operation of this process has failed; [`Error::NotNow`] in a handler.
     #[inline]
     pub fn poll(&self) -> Result<(), Error> {
-        let _turn = self.turn()?;
-        self.core.poll();
-        self.core.tell_failure()
+        let turn = self.turn()?;
+        if !self.core.is_at_rest() {
+            self.core.work();
+        }
+        let told = self.core.tell_failure();
+        turn.hand_on();
+        told
     }
 
-    /// Does as [`Engine::poll`] where [`Engine::is_at_rest`] has just returned false.
-    ///
-    /// # Errors
-    /// As [`Engine::poll`].
-    #[inline]
-    pub fn attend(&self) -> Result<(), Error> {
-        let _turn = self.turn()?;
-        self.core.work();
-        self.core.tell_failure()
+    /// Does as [`Engine::poll`] where [`Engine::is_at_rest`] has just returned false. Returns false
+    /// where that has an error to tell of, which it does then.
+    #[inline(always)]
+    pub fn attend(&self) -> bool {
+        match self.turn() {
+            Ok(turn) => Self::work_in(turn),
+            Err(_) => false,
+        }
+    }
+
+    /// Makes progress, and ends the turn. Returns false where there is a failure to tell of.
+    #[inline(always)]
+    fn work_in(turn: Turn<'_, G>) -> bool {
+        let core = &turn.engine().core;
+        core.work();
+        if core.has_failed() {
+            return false;
+        }
+        turn.hand_on();
+        true
     }
 
     /// Polls until `is_done` returns true.
@@ -539,20 +570,15 @@ fn find_near(replies: &Endpoint, own: u32, ranks: u32) -> Result<Box<[bool]>, Er
 }
 
 impl Core {
-    /// Handles messages if some have come, and goes on with replies that wait.
+    /// Handles messages if some have come, and goes on with replies that wait; returns whether there
+    /// were any.
     #[inline(always)]
-    pub(crate) fn listen(&self) {
-        if self.rest.has(BACKLOG) || !self.is_silent() {
+    pub(crate) fn listen(&self) -> bool {
+        let is_any = self.rest.has(BACKLOG) || !self.is_silent();
+        if is_any {
             self.work();
         }
-    }
-
-    /// Makes progress where there may be something to do.
-    #[inline(always)]
-    pub(crate) fn poll(&self) {
-        if !self.is_at_rest() {
-            self.work();
-        }
+        is_any
     }
 
     /// Returns whether no message has come, and the endpoints have nothing to do: where a device

@@ -177,7 +177,7 @@ impl<G: Guard> Engine<G> {
         }
         let _turn = self.turn_of::<TRIES>()?;
         // SAFETY: `from` holds the bytes as long as `put` wants them.
-        unsafe { (self.core).put::<TRIES>(rank, to, (from, bytes), source, done) }
+        unsafe { self.put_later::<TRIES>(rank, to, (from, bytes), source, done) }
     }
 
     /// Starts a put of a few bytes, which may be changed on return, to memory that is not mapped
@@ -330,11 +330,10 @@ impl<G: Guard> Engine<G> {
         }
         let _turn = self.turn_of::<TRIES>()?;
         let range = (from, bytes);
-        self.core
-            .access::<TRIES>(By::Any, rank, range, |region, core| {
-                // SAFETY: `to` has room for the bytes until the end is told.
-                unsafe { core.replies.read(region, from, to, bytes, Context(done.0)) }
-            })
+        self.access::<TRIES>(By::Any, rank, range, |region, core| {
+            // SAFETY: `to` has room for the bytes until the end is told.
+            unsafe { core.replies.read(region, from, to, bytes, Context(done.0)) }
+        })
     }
 
     /// Does an atomic operation on an element of a peer's memory, aligned to its size. Elements are
@@ -400,18 +399,95 @@ impl<G: Guard> Engine<G> {
         }
         let _turn = self.turn_of::<TRIES>()?;
         let range = (to, datatype.bytes());
-        self.core
-            .access::<TRIES>(By::Any, rank, range, |region, core| {
-                let word = Word {
-                    region,
-                    address: to,
-                    operand,
-                    comparand,
-                    found: result,
-                };
-                // SAFETY: the result has room for an element until the end is told, or is null.
-                unsafe { core.replies.update(&[word], typed, Context(done.0)) }
-            })
+        self.access::<TRIES>(By::Any, rank, range, |region, core| {
+            let word = Word {
+                region,
+                address: to,
+                operand,
+                comparand,
+                found: result,
+            };
+            // SAFETY: the result has room for an element until the end is told, or is null.
+            unsafe { core.replies.update(&[word], typed, Context(done.0)) }
+        })
+    }
+}
+
+/// Starting operations, in turns.
+impl<G: Guard> Engine<G> {
+    /// Starts an operation on a peer's memory in a turn, and waits for room if need be and not with
+    /// `TRIES`.
+    #[inline(always)]
+    pub(crate) fn access<const TRIES: bool>(
+        &self,
+        by: By,
+        rank: u32,
+        range: (u64, usize),
+        mut start: impl FnMut(&RemoteRegion, &Core) -> Result<(), raw::Error>,
+    ) -> Result<Ended, Error> {
+        let core = &self.core;
+        core.check_rank(rank)?;
+        core.rest.set(ENDED, true);
+        self.insist_or_try::<_, TRIES>(rank, || {
+            (core.regions).with(core, by, rank, range, |region| start(region, core))
+        })?;
+        Ok(Ended::Later)
+    }
+
+    /// Starts a put in a turn.
+    ///
+    /// # Safety
+    /// As [`Engine::put`].
+    unsafe fn put_later<const TRIES: bool>(
+        &self,
+        rank: u32,
+        to: u64,
+        (from, bytes): (*const u8, usize),
+        source: Source,
+        done: Done,
+    ) -> Result<Ended, Error> {
+        if source == Source::Reused && bytes > self.core.most_medium {
+            // SAFETY: `from` holds the bytes during the call.
+            let source = unsafe { std::slice::from_raw_parts(from, bytes) };
+            let written = self.write_now::<TRIES>(rank, source, to);
+            return written.map(|()| Ended::Now);
+        }
+        self.access::<TRIES>(By::Any, rank, (to, bytes), |region, core| {
+            let report = Context(done.0);
+            // SAFETY: `from` holds the bytes during the call, in which they are taken over if the
+            // source is reused, and otherwise until the end is told.
+            unsafe {
+                if source == Source::Reused {
+                    let bytes = std::slice::from_raw_parts(from, bytes);
+                    return core.replies.inject_write(region, to, bytes, report);
+                }
+                core.replies.write(region, to, from, bytes, report)
+            }
+        })
+    }
+
+    /// Writes bytes to a peer's memory, and waits until they are there; with `TRIES` where the
+    /// write can be started at once.
+    pub(crate) fn write_now<const TRIES: bool>(
+        &self,
+        rank: u32,
+        bytes: &[u8],
+        to: u64,
+    ) -> Result<(), Error> {
+        let count = AtomicU64::new(0);
+        // SAFETY: the word stays until it is counted, below.
+        let done = unsafe { Done::new(count.as_ptr()) };
+        self.access::<TRIES>(By::Any, rank, (to, bytes.len()), |region, core| {
+            let (from, len) = (bytes.as_ptr(), bytes.len());
+            // SAFETY: the slice holds the bytes until the end is counted.
+            unsafe { core.replies.write(region, to, from, len, Context(done.0)) }
+        })?;
+        // ORDERING: behind the end of the operation, of which any thread may tell in its turn.
+        self.insist(rank, || match count.load(Ordering::Acquire) {
+            0 => Err(raw::Error::Again),
+            _ => Ok(()),
+        })?;
+        self.core.tell_failure()
     }
 }
 
@@ -478,78 +554,6 @@ impl Core {
         is_there.then(|| segment.mapped.wrapping_add(offset as usize))
     }
 
-    /// Starts an operation on a peer's memory, and waits for room if need be and not with `TRIES`.
-    #[inline(always)]
-    pub(crate) fn access<const TRIES: bool>(
-        &self,
-        by: By,
-        rank: u32,
-        range: (u64, usize),
-        mut start: impl FnMut(&RemoteRegion, &Self) -> Result<(), raw::Error>,
-    ) -> Result<Ended, Error> {
-        self.check_rank(rank)?;
-        self.rest.set(ENDED, true);
-        self.insist_or_try::<_, TRIES>(rank, || {
-            self.regions
-                .with(self, by, rank, range, |region| start(region, self))
-        })?;
-        Ok(Ended::Later)
-    }
-
-    /// # Safety
-    /// As [`Engine::put`].
-    unsafe fn put<const TRIES: bool>(
-        &self,
-        rank: u32,
-        to: u64,
-        (from, bytes): (*const u8, usize),
-        source: Source,
-        done: Done,
-    ) -> Result<Ended, Error> {
-        if source == Source::Reused && bytes > self.most_medium {
-            // SAFETY: `from` holds the bytes during the call.
-            let source = unsafe { std::slice::from_raw_parts(from, bytes) };
-            let written = self.write_now::<TRIES>(rank, source, to);
-            return written.map(|()| Ended::Now);
-        }
-        self.access::<TRIES>(By::Any, rank, (to, bytes), |region, core| {
-            let report = Context(done.0);
-            // SAFETY: `from` holds the bytes during the call, in which they are taken over if the
-            // source is reused, and otherwise until the end is told.
-            unsafe {
-                if source == Source::Reused {
-                    let bytes = std::slice::from_raw_parts(from, bytes);
-                    return core.replies.inject_write(region, to, bytes, report);
-                }
-                core.replies.write(region, to, from, bytes, report)
-            }
-        })
-    }
-
-    /// Writes bytes to a peer's memory, and waits until they are there; with `TRIES` where the
-    /// write can be started at once.
-    pub(crate) fn write_now<const TRIES: bool>(
-        &self,
-        rank: u32,
-        bytes: &[u8],
-        to: u64,
-    ) -> Result<(), Error> {
-        let count = AtomicU64::new(0);
-        // SAFETY: the word stays until it is counted, below.
-        let done = unsafe { Done::new(count.as_ptr()) };
-        self.access::<TRIES>(By::Any, rank, (to, bytes.len()), |region, core| {
-            let (from, len) = (bytes.as_ptr(), bytes.len());
-            // SAFETY: the slice holds the bytes until the end is counted.
-            unsafe { core.replies.write(region, to, from, len, Context(done.0)) }
-        })?;
-        self.insist(rank, || match count.load(Ordering::Acquire) {
-            // ORDERING: this thread counts, in `take_ended`.
-            0 => Err(raw::Error::Again),
-            _ => Ok(()),
-        })?;
-        self.tell_failure()
-    }
-
     /// Tells of the operations that have ended.
     #[inline(never)]
     pub(crate) fn take_ended(&self) {
@@ -567,6 +571,12 @@ impl Core {
         }
         // Of those that go by a device its progress tells.
         self.rest.set(ENDED, false);
+    }
+
+    /// Returns whether an operation has failed that was not told of.
+    #[inline(always)]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.get().is_some()
     }
 
     /// Tells, once, that an operation has failed.

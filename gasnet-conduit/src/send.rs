@@ -6,7 +6,7 @@
 )]
 
 use crate::arrive::{At, Waiting};
-use crate::engine::{Core, Engine};
+use crate::engine::{Core, Engine, Turn};
 use crate::error::Error;
 use crate::lock::Guard;
 use crate::message::{Category, Message};
@@ -173,116 +173,6 @@ impl Core {
         Ok(())
     }
 
-    /// Polls until a call finds room.
-    ///
-    /// # Errors
-    /// That of the call.
-    #[inline(always)]
-    pub(crate) fn insist<T>(
-        &self,
-        rank: u32,
-        mut call: impl FnMut() -> Result<T, raw::Error>,
-    ) -> Result<T, Error> {
-        match call() {
-            Ok(done) => Ok(done),
-            Err(raw::Error::Again) => self.insist_longer(rank, call),
-            Err(error) => Err(Error::of_peer(rank, error)),
-        }
-    }
-
-    /// Insists as [`Core::insist`] does; with `TRIES` the call is made once.
-    ///
-    /// # Errors
-    /// That of the call; [`Error::WouldWait`].
-    #[inline(always)]
-    pub(crate) fn insist_or_try<T, const TRIES: bool>(
-        &self,
-        rank: u32,
-        mut call: impl FnMut() -> Result<T, raw::Error>,
-    ) -> Result<T, Error> {
-        if !TRIES {
-            return self.insist(rank, call);
-        }
-        call().map_err(|error| match error {
-            raw::Error::Again => Error::WouldWait,
-            error => Error::of_peer(rank, error),
-        })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn insist_longer<T>(
-        &self,
-        rank: u32,
-        mut call: impl FnMut() -> Result<T, raw::Error>,
-    ) -> Result<T, Error> {
-        let mut waiter = self.waiter();
-        loop {
-            self.work();
-            waiter.pause();
-            match call() {
-                Err(raw::Error::Again) => {}
-                result => return result.map_err(|error| Error::of_peer(rank, error)),
-            }
-        }
-    }
-
-    /// Sends a request, in a turn. With `TRIES` it looks for no messages, and waits for no room before
-    /// anything is done.
-    #[inline(never)]
-    fn request<const TRIES: bool>(
-        &self,
-        rank: u32,
-        handler: u8,
-        payload: Payload<'_>,
-        args: &[u32],
-    ) -> Result<(), Error> {
-        self.check(rank, payload, args)?;
-        if rank == self.rank {
-            self.send_to_self(handler, payload, args, false)?;
-            if !TRIES {
-                self.listen();
-            }
-            return Ok(());
-        }
-        let placed = self.place::<TRIES>(rank, payload)?;
-        let parts = parts(handler, placed, args);
-        let send = || parts.send(&self.requests, rank);
-        if TRIES {
-            return match (payload, placed) {
-                // The payload is stored: there is no way back.
-                (Payload::Long(..), Payload::There(..)) => self.insist(rank, send),
-                _ => self.insist_or_try::<_, true>(rank, send),
-            };
-        }
-        self.insist(rank, send)?;
-        self.listen();
-        Ok(())
-    }
-
-    /// Stores the payload of a long message where that is possible at once: returns how it travels
-    /// otherwise.
-    fn place<'a, const TRIES: bool>(
-        &self,
-        rank: u32,
-        payload: Payload<'a>,
-    ) -> Result<Payload<'a>, Error> {
-        let Payload::Long(bytes, to) = payload else {
-            return Ok(payload);
-        };
-        if TRIES && self.near[rank as usize] && !self.has_ring_room(rank)? {
-            return Err(Error::WouldWait);
-        }
-        if self.store(rank, bytes, to)? {
-            return Ok(Payload::There(to, bytes.len()));
-        }
-        if bytes.len() > self.most_medium {
-            self.write_now::<TRIES>(rank, bytes, to)?;
-            return Ok(Payload::There(to, bytes.len()));
-        }
-        Ok(payload)
-    }
-
     /// Returns whether a message of any words finds room in the ring of a peer.
     fn has_ring_room(&self, rank: u32) -> Result<bool, Error> {
         let has_room = self.requests.has_ring_room(rank, 8 * MOST_WORDS);
@@ -384,6 +274,130 @@ fn parts<'a>(handler: u8, payload: Payload<'a>, args: &'a [u32]) -> Parts<'a> {
     }
 }
 
+/// Waiting for room, in turns.
+impl<G: Guard> Engine<G> {
+    /// Polls until a call finds room, in a turn. Others have turns meanwhile.
+    ///
+    /// # Errors
+    /// That of the call.
+    #[inline(always)]
+    pub(crate) fn insist<T>(
+        &self,
+        rank: u32,
+        mut call: impl FnMut() -> Result<T, raw::Error>,
+    ) -> Result<T, Error> {
+        match call() {
+            Ok(done) => Ok(done),
+            Err(raw::Error::Again) => self.insist_longer(rank, call),
+            Err(error) => Err(Error::of_peer(rank, error)),
+        }
+    }
+
+    /// Insists as [`Engine::insist`] does; with `TRIES` the call is made once.
+    ///
+    /// # Errors
+    /// That of the call; [`Error::WouldWait`].
+    #[inline(always)]
+    pub(crate) fn insist_or_try<T, const TRIES: bool>(
+        &self,
+        rank: u32,
+        mut call: impl FnMut() -> Result<T, raw::Error>,
+    ) -> Result<T, Error> {
+        if !TRIES {
+            return self.insist(rank, call);
+        }
+        call().map_err(|error| match error {
+            raw::Error::Again => Error::WouldWait,
+            error => Error::of_peer(rank, error),
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insist_longer<T>(
+        &self,
+        rank: u32,
+        mut call: impl FnMut() -> Result<T, raw::Error>,
+    ) -> Result<T, Error> {
+        let mut waiter = self.core.waiter();
+        loop {
+            self.core.work();
+            // SAFETY: this thread has locked, as it has the turn.
+            unsafe {
+                if !self.guard.hand_on() {
+                    self.guard.unlock();
+                }
+            }
+            waiter.pause();
+            self.guard.lock();
+            match call() {
+                Err(raw::Error::Again) => {}
+                result => return result.map_err(|error| Error::of_peer(rank, error)),
+            }
+        }
+    }
+
+    /// Sends a request in a turn. With `TRIES` it looks for no messages, and waits for no room before
+    /// anything is done.
+    #[inline(never)]
+    fn request<const TRIES: bool>(
+        turn: Turn<'_, G>,
+        rank: u32,
+        handler: u8,
+        payload: Payload<'_>,
+        args: &[u32],
+    ) -> Result<(), Error> {
+        let this = turn.engine();
+        this.core.check(rank, payload, args)?;
+        if rank == this.core.rank {
+            this.core.send_to_self(handler, payload, args, false)?;
+            if !TRIES {
+                this.core.listen();
+            }
+            turn.hand_on();
+            return Ok(());
+        }
+        let placed = this.place::<TRIES>(rank, payload)?;
+        let parts = parts(handler, placed, args);
+        let send = || parts.send(&this.core.requests, rank);
+        if TRIES {
+            return match (payload, placed) {
+                // The payload is stored: there is no way back.
+                (Payload::Long(..), Payload::There(..)) => this.insist(rank, send),
+                _ => this.insist_or_try::<_, true>(rank, send),
+            };
+        }
+        this.insist(rank, send)?;
+        if this.core.listen() {
+            turn.hand_on();
+        }
+        Ok(())
+    }
+
+    /// Stores the payload of a long message where that is possible at once: returns how it travels
+    /// otherwise.
+    fn place<'a, const TRIES: bool>(
+        &self,
+        rank: u32,
+        payload: Payload<'a>,
+    ) -> Result<Payload<'a>, Error> {
+        let Payload::Long(bytes, to) = payload else {
+            return Ok(payload);
+        };
+        if TRIES && self.core.near[rank as usize] && !self.core.has_ring_room(rank)? {
+            return Err(Error::WouldWait);
+        }
+        if self.core.store(rank, bytes, to)? {
+            return Ok(Payload::There(to, bytes.len()));
+        }
+        if bytes.len() > self.core.most_medium {
+            self.write_now::<TRIES>(rank, bytes, to)?;
+            return Ok(Payload::There(to, bytes.len()));
+        }
+        Ok(payload)
+    }
+}
+
 /// Sending requests. All of them wait while there is no room, handling messages meanwhile; bytes and
 /// arguments are the caller's again on return.
 impl<G: Guard> Engine<G> {
@@ -395,8 +409,8 @@ impl<G: Guard> Engine<G> {
         payload: Payload<'_>,
         args: &[u32],
     ) -> Result<(), Error> {
-        let _turn = self.turn_of::<TRIES>()?;
-        self.core.request::<TRIES>(rank, handler, payload, args)
+        let turn = self.turn_of::<TRIES>()?;
+        Self::request::<TRIES>(turn, rank, handler, payload, args)
     }
 
     /// Sends a short request.

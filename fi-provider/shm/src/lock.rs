@@ -2,7 +2,12 @@
 //!
 //! Two instructions take it, and one gives it back. Two ways wait for it: [`Lock::take`] without a
 //! call, so that a post needs no frame for it, and [`Lock::take_patiently`], which sleeps in the
-//! end, where a thread may have the lock for as long as a transfer takes to be copied.
+//! end, where a thread may have the lock for as long as a transfer takes to be copied. [`FairLock`]
+//! is for turns that take longer still.
+
+mod fair;
+
+pub use fair::FairLock;
 
 use crate::sync::{AtomicU32, Ordering};
 use crate::wait::{Patience, Waiter};

@@ -14,7 +14,23 @@ use std::ffi::c_int;
 #[inline(never)]
 pub(super) unsafe fn poll<G: Guard>(am: *const Engine<G>) -> c_int {
     // SAFETY: the engine is open.
-    code(unsafe { (*am).attend() })
+    unsafe {
+        if (*am).attend() {
+            return OK;
+        }
+        fail(am)
+    }
+}
+
+/// Polls where there is an error to tell of.
+///
+/// # Safety
+/// The engine is open.
+#[cold]
+#[inline(never)]
+unsafe fn fail<G: Guard>(am: *const Engine<G>) -> c_int {
+    // SAFETY: the engine is open.
+    code(unsafe { (*am).poll() })
 }
 
 /// Sends a short request without arguments.
