@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::device::DeviceDoes;
 use crate::error::Error;
 use crate::job;
+use crate::later::Later;
 use crate::lock::{Guard, Threads};
 use crate::message::Handler;
 use crate::remote::Failed;
@@ -63,6 +64,7 @@ pub struct Core {
     pub(crate) handlers: Handlers,
     pub(crate) running: Running,
     pub(crate) backlog: Backlog,
+    pub(crate) later: Later,
     pub(crate) failed: Cell<Option<Failed>>,
     pub(crate) regions: Regions,
     pub(crate) segments: OnceLock<Box<[Segment]>>,
@@ -95,9 +97,11 @@ pub(crate) const HANDLER: u8 = 4;
 pub(crate) const CLOSING: u8 = 8;
 /// A handler was left for ever.
 const LEFT: u8 = 32;
+/// Requests of handlers are to be sent.
+pub(crate) const LATER: u8 = 64;
 
 // So that one byte tells of these things and of a device alone: `Core::is_at_rest`.
-const _: () = assert!((BACKLOG | ENDED | HANDLER | CLOSING | LEFT) & Endpoint::DEVICE == 0);
+const _: () = assert!((BACKLOG | ENDED | HANDLER | CLOSING | LEFT | LATER) & Endpoint::DEVICE == 0);
 
 impl Rest {
     /// Makes the words of two endpoints, which were opened one after the other in a new domain.
@@ -293,6 +297,7 @@ impl<G: Guard> Engine<G> {
             handlers: Handlers::new(),
             running: Running::default(),
             backlog: Backlog::new(ranks),
+            later: Later::default(),
             failed: Cell::new(None),
             regions: Regions::new(ranks),
             segments: OnceLock::new(),
@@ -574,7 +579,7 @@ impl Core {
     /// were any.
     #[inline(always)]
     pub(crate) fn listen(&self) -> bool {
-        let is_any = self.rest.has(BACKLOG) || !self.is_silent();
+        let is_any = self.rest.has(BACKLOG | LATER) || !self.is_silent();
         if is_any {
             self.work();
         }
@@ -647,7 +652,12 @@ impl Core {
             self.requests.progress_in_place();
         }
         self.end_handlers();
-        if self.rest.has(ENDED) || !self.ended.is_idle() {
+        if self.rest.has(ENDED | LATER) {
+            if self.rest.has(LATER) {
+                self.push_later();
+            }
+            self.take_ended();
+        } else if !self.ended.is_idle() {
             self.take_ended();
         }
     }

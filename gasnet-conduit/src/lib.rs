@@ -20,6 +20,7 @@ mod device;
 mod engine;
 mod error;
 mod job;
+mod later;
 mod lock;
 mod message;
 mod now;

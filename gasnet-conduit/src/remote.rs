@@ -73,7 +73,7 @@ pub enum Source {
 
 /// An operation of this process that has failed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Failed(raw::Error);
+pub(crate) struct Failed(pub(crate) raw::Error);
 
 /// An atomic operation on an element of a peer's memory.
 #[derive(Clone, Copy, Debug)]

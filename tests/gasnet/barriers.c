@@ -1,11 +1,11 @@
 // Barriers: that they wait for all, names, mismatches of every kind, the two phases, and progress of a
-// process that polls between them.
+// process that polls, or sends requests, between them.
 // run: np=1,2,3,4 mode=seq,par
 // run: np=2 mode=parsync
 // run: np=4 mode=seq launcher=hydra
 #include "check.h"
 
-enum { ANONYMOUS = GASNET_BARRIERFLAG_ANONYMOUS, MISMATCH = GASNET_BARRIERFLAG_MISMATCH, PING = 128 };
+enum { ANONYMOUS = GASNET_BARRIERFLAG_ANONYMOUS, MISMATCH = GASNET_BARRIERFLAG_MISMATCH, PING = 128, NOTHING };
 
 static volatile int pings;
 
@@ -14,6 +14,8 @@ static void ping(gasnet_token_t token)
     (void)token;
     pings++;
 }
+
+static void nothing(gasnet_token_t token) { (void)token; }
 
 /* Runs each phase in turn by gasnet_barrier, by notify and wait, and by notify and try. */
 static int barrier(int id, int flags)
@@ -29,9 +31,9 @@ static int barrier(int id, int flags)
 
 int main(int argc, char **argv)
 {
-    gasnet_handlerentry_t handlers[] = {{PING, (void (*)())ping}};
+    gasnet_handlerentry_t handlers[] = {{PING, (void (*)())ping}, {NOTHING, (void (*)())nothing}};
     int id = -1;
-    set_up(&argc, &argv, handlers, 1);
+    set_up(&argc, &argv, handlers, 2);
 
     /* A node that leaves finds the round of all others, or the one behind it. */
     volatile uint32_t *const rounds = at(me, 0);
@@ -78,6 +80,21 @@ int main(int argc, char **argv)
         GOOD(gasnet_barrier_wait(4, 0));
     } else {
         GOOD(gasnet_barrier_wait(4, 0));
+        GOOD(gasnet_AMRequestShort0(0, PING));
+    }
+
+    /* So it does when it only sends requests, which handle messages, too. */
+    pings = 0;
+    meet();
+    gasnet_barrier_notify(6, 0);
+    if (me == 0) {
+        for (uint32_t i = 0; pings < (int)nodes - 1; i++) {
+            GOOD(gasnet_AMRequestShort0(i % nodes, NOTHING));
+            if (i % 16 == 0) usleep(100);
+        }
+        GOOD(gasnet_barrier_wait(6, 0));
+    } else {
+        GOOD(gasnet_barrier_wait(6, 0));
         GOOD(gasnet_AMRequestShort0(0, PING));
     }
 

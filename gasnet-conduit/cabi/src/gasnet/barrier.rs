@@ -1,16 +1,16 @@
 //! The barrier of two phases: by dissemination, in log2 rounds of short messages.
 //!
 //! In round k each process tells its knowledge to the one 2^k ranks above: whether barriers were
-//! named, and how. A handler stores its arguments; polls and waits go on with the next round, so
-//! that a notify waits for nobody. Messages carry the phase's lowest bit: a process is at most one
-//! phase ahead of others.
+//! named, and how. The handler of a message that has come in its turn has the next one sent, so that
+//! a notify waits for nobody, and each call that handles messages goes on with a barrier. Messages
+//! carry the phase's lowest bit: a process is at most one phase ahead of others.
 
 use super::handlers::arguments;
 use super::{
-    BARRIER_MISMATCH, Mode, NOT_READY, OK, attend_if_due, core, engine, failure, for_both, index,
-    is_due, poll, rank, ranks, wait,
+    BARRIER_MISMATCH, Mode, NOT_READY, OK, core, engine, failure, for_both, index, poll, rank,
+    ranks, wait,
 };
-use gasnet_conduit::Message;
+use gasnet_conduit::{Error, Message};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -111,13 +111,23 @@ pub(super) fn above(round: u32) -> u32 {
     ((u64::from(rank()) + (1_u64 << round)) % u64::from(ranks())) as u32
 }
 
-/// Tells the process above. Not with the lock held: handlers may run meanwhile.
-fn tell<G: Mode>((phase, round, known): (u32, u32, Known)) {
+/// A message to the process above of a round: its rank, and the arguments.
+type Telling = (u32, [u32; 2]);
+
+/// Returns the message of a round.
+fn telling((phase, round, known): (u32, u32, Known)) -> Telling {
     let [kind, id] = known.to_args();
-    let args = [phase & 1 | round << 1 | kind << 8, id];
-    if let Err(error) = engine::<G>().request_short(above(round), index::BARRIER, &args) {
-        failure::end_job("gasnet_barrier", format_args!("{error}"));
-    }
+    (above(round), [phase & 1 | round << 1 | kind << 8, id])
+}
+
+/// Sends a message, outside of handlers. Not with the lock held: handlers may run meanwhile.
+fn tell<G: Mode>((rank, args): Telling) {
+    let sent = engine::<G>().request_short(rank, index::BARRIER, &args);
+    sent.unwrap_or_else(|error| fail(&error));
+}
+
+fn fail(error: &Error) {
+    failure::end_job("gasnet_barrier", format_args!("{error}"));
 }
 
 /// Handles a message of the barrier.
@@ -126,7 +136,7 @@ fn tell<G: Mode>((phase, round, known): (u32, u32, Known)) {
 /// The engine calls it.
 pub(super) unsafe extern "C" fn arrives(message: *mut Message) {
     // SAFETY: the message is the engine's.
-    let &[first, id] = (unsafe { arguments(message) }) else {
+    let (&[first, id], Some(core)) = (unsafe { arguments(message) }, core()) else {
         return;
     };
     let (phase, round, kind) = (first & 1, first >> 1 & 0x7f, first >> 8);
@@ -135,12 +145,15 @@ pub(super) unsafe extern "C" fn arrives(message: *mut Message) {
         // ORDERING: pairs with the swap in `advance`: stores of the sender before its notify
         // is seen by those that wait, as the engine's message before.
         place.store(value, Ordering::Release);
-        is_due();
     }
+    advance(|(rank, args)| {
+        let kept = core.request_later(rank, index::BARRIER, args);
+        kept.unwrap_or_else(|error| fail(&error));
+    });
 }
 
-/// Goes on with the words that have come.
-pub(super) fn advance<G: Mode>() {
+/// Goes on with the words that have come: sends messages by a function.
+fn advance(send: impl Fn(Telling)) {
     loop {
         let mut own = own();
         if !own.is_notified || own.round >= rounds() {
@@ -159,7 +172,7 @@ pub(super) fn advance<G: Mode>() {
         let next = (own.phase, own.round, own.known);
         drop(own);
         if next.1 < rounds() {
-            tell::<G>(next);
+            send(telling(next));
         }
     }
 }
@@ -180,8 +193,8 @@ fn notify<G: Mode>(id: c_int, flags: c_int) {
     let first = (own.phase, 0, known);
     drop(own);
     if rounds() > 0 {
-        tell::<G>(first);
-        advance::<G>();
+        tell::<G>(telling(first));
+        advance(tell::<G>);
     }
 }
 
@@ -218,7 +231,6 @@ fn barrier_try<G: Mode>(id: c_int, flags: c_int) -> c_int {
     let routine = "gasnet_barrier_try";
     if !is_complete(routine) {
         poll::<G>(routine);
-        attend_if_due::<G>();
         if !is_complete(routine) {
             return NOT_READY;
         }

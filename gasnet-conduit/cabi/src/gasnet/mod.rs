@@ -116,28 +116,27 @@ fn core() -> Option<&'static Core> {
     unsafe { state().am.load(Ordering::Relaxed).cast::<Core>().as_ref() }
 }
 
-/// Has polls call [`attend`].
+/// Has polls call [`farreach_gasnet_attend`].
 fn is_due() {
     // ORDERING: pairs with the swap in `attend_if_due`, which sees the work that was noted before.
     state().due.store(1, Ordering::Release);
 }
 
-/// Does the work beside messages: goes on with the barrier, and ends where the job ends.
-fn attend_if_due<G: Mode>() {
+/// Does the work beside messages: ends where the job ends.
+fn attend_if_due() {
     if state().due.load(Ordering::Relaxed) != 0 {
         // ORDERING: pairs with the store in `is_due`. A swap, as a store of 0 may come behind the
         // loads below: these would miss work that another thread's handler notes in between, and
         // the store would take its mark away.
         state().due.swap(0, Ordering::AcqRel);
         exit::follow();
-        barrier::advance::<G>();
     }
 }
 
 /// Polls until a condition holds, for a routine of this name.
 fn wait<G: Mode>(routine: &str, mut is_done: impl FnMut() -> bool) {
     let result = engine::<G>().wait(|| {
-        attend_if_due::<G>();
+        attend_if_due();
         is_done()
     });
     if let Err(error) = result {
@@ -150,15 +149,16 @@ fn poll<G: Mode>(routine: &str) {
     if let Err(error) = engine::<G>().poll() {
         failure::end_job(routine, format_args!("{error}"));
     }
-    attend_if_due::<G>();
+    attend_if_due();
 }
 
 /// Goes on behind a poll of the header's.
-fn attend<G: Mode>(result: c_int) -> c_int {
+#[unsafe(no_mangle)]
+extern "C" fn farreach_gasnet_attend(result: c_int) -> c_int {
     if result != 0 {
         return failure::of_poll(result);
     }
-    attend_if_due::<G>();
+    attend_if_due();
     OK
 }
 
@@ -184,10 +184,6 @@ macro_rules! for_both {
     )*};
 }
 use for_both;
-
-for_both! {
-    fn farreach_gasnet_attend / farreach_gasnet_attend_threads = attend(result: c_int) -> c_int;
-}
 
 /// Lets others use the processor.
 #[unsafe(no_mangle)]
