@@ -117,14 +117,18 @@ impl Fault {
     }
 }
 
-/// Where a PE stands between its `init` and its `finalize`.
+/// Where a PE stands between its `init` and its `finalize`, of which it has several where libraries
+/// in it share the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// It has not initialised.
     Outside,
-    /// It has initialised.
+    /// It has initialised last.
     Inside,
-    /// It has finalized.
+    /// It has finalized last, and not as often as it has initialised. Another library may be unable
+    /// to: MPICH up to 4.1 ends the connection of all as it finalizes.
+    Partly,
+    /// It has finalized as often as it has initialised.
     Finalized,
 }
 
@@ -145,7 +149,7 @@ impl Left {
         Fault::Awaited {
             rank: self.rank,
             departure: self.departure,
-            finalized: self.phase == Phase::Finalized,
+            finalized: matches!(self.phase, Phase::Partly | Phase::Finalized),
         }
     }
 }

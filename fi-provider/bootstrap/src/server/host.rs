@@ -13,8 +13,28 @@ pub(super) const ROOM_PER_PE: usize = 4 << 20;
 struct Pe {
     rank: usize,
     phase: Phase,
+    /// How much more often it has initialised than finalized: libraries that have begun.
+    begun: u64,
     in_barrier: bool,
     gone: bool,
+}
+
+impl Pe {
+    /// Takes in that a library has initialised. Several may at a time: their lines come by turns, as
+    /// each waits for its answer.
+    fn begin(&mut self) {
+        self.begun += 1;
+        self.phase = Phase::Inside;
+    }
+
+    /// Takes in that one of them has finalized.
+    fn finalize(&mut self) {
+        self.begun = self.begun.saturating_sub(1);
+        self.phase = match self.begun {
+            0 => Phase::Finalized,
+            _ => Phase::Partly,
+        };
+    }
 }
 
 /// The PEs of one host.
@@ -51,6 +71,7 @@ impl Host {
             .map(|(rank, _)| Pe {
                 rank,
                 phase: Phase::Outside,
+                begun: 0,
                 in_barrier: false,
                 gone: false,
             })
@@ -111,7 +132,6 @@ impl Host {
                 code: message.number("exitcode").unwrap_or(1),
                 message: message.get("message").and_then(abort_message),
             }],
-            ("init", Phase::Inside) => garbage(rank, "began again without finalize".to_owned()),
             ("init", _) => self.init(rank, &message),
             (_, Phase::Outside | Phase::Finalized) => {
                 garbage(rank, format!("sent {command} outside init and finalize"))
@@ -138,7 +158,7 @@ impl Host {
             ("get", _) => reply(self.get(&message)),
             ("barrier_in", _) => self.barrier_in(rank),
             ("finalize", _) => {
-                self.pe(rank).phase = Phase::Finalized;
+                self.pe(rank).finalize();
                 reply(Line::new("finalize_ack").field("rc", 0))
             }
             _ => garbage(rank, format!("sent {command}, which is not known here")),
@@ -150,7 +170,7 @@ impl Host {
             .get("pmi_version")
             .is_none_or(|version| version == "1");
         if known {
-            self.pe(rank).phase = Phase::Inside;
+            self.pe(rank).begin();
         }
         let line = Line::new("response_to_init")
             .field("pmi_version", 1)

@@ -64,23 +64,27 @@ impl Job {
     /// Takes in the end of a PE, once for each; the fault ends the job.
     ///
     /// A PE that never initialised or has finalized may exit with any status, unless others wait for it, which their
-    /// host says. The last PE to leave ends nothing any more: then only status 0 without finalization is a fault.
+    /// host says; one that has finalized in part with status 0. The last PE to leave ends nothing any more: then only
+    /// status 0 without finalization is a fault.
     pub fn depart(&mut self, left: Left) -> Option<Fault> {
         self.running = self.running.saturating_sub(1);
         let (rank, others) = (left.rank, self.running > 0);
+        let is_early = |status| match left.phase {
+            Phase::Inside => others || status == 0,
+            Phase::Partly => others && status != 0,
+            Phase::Outside | Phase::Finalized => false,
+        };
         let fault = match left.departure {
             Departure::Killed(signal) => Some(Fault::Killed {
                 rank,
                 signal,
                 others,
             }),
-            Departure::Exited(status) if left.phase == Phase::Inside && (others || status == 0) => {
-                Some(Fault::LeftEarly {
-                    rank,
-                    status,
-                    others,
-                })
-            }
+            Departure::Exited(status) if is_early(status) => Some(Fault::LeftEarly {
+                rank,
+                status,
+                others,
+            }),
             Departure::Exited(_) => {
                 self.first_left.get_or_insert(left);
                 None

@@ -254,6 +254,63 @@ fn leaving_after_finalize_or_without_init_is_none() {
 }
 
 #[test]
+fn two_libraries_of_a_pe_share_its_connection() {
+    let mut job = started(2);
+    for rank in 0..2 {
+        // MPICH's PMI-1, beside this project's own.
+        assert!(answer(&mut job, rank, "cmd=init pmi_version=1 pmi_subversion=1").contains("rc=0"));
+        assert!(answer(&mut job, rank, "cmd=get_my_kvsname").ends_with("kvsname=kvs"));
+        let put = format!("cmd=put kvsname=kvs key=P{rank} value={rank}");
+        assert!(answer(&mut job, rank, &put).contains("rc=0"));
+    }
+    for _ in 0..2 {
+        assert!(job.receive(0, b"cmd=barrier_in").is_empty());
+        assert_eq!(job.receive(1, b"cmd=barrier_in").len(), 2);
+        assert!(answer(&mut job, 0, "cmd=get kvsname=kvs key=P1").ends_with("value=1"));
+        // One of the two is done, and the other goes on.
+        assert!(answer(&mut job, 0, "cmd=finalize").starts_with("cmd=finalize_ack"));
+        assert!(answer(&mut job, 0, "cmd=init pmi_version=1").contains("rc=0"));
+    }
+    for _ in 0..2 {
+        assert!(answer(&mut job, 0, "cmd=finalize").starts_with("cmd=finalize_ack"));
+    }
+    let once_more = job.receive(0, b"cmd=finalize");
+    assert!(matches!(
+        once_more.as_slice(),
+        [Effect::Fault(Fault::Garbage { rank: 0, .. })]
+    ));
+}
+
+#[test]
+fn an_end_is_as_orderly_as_the_last_word() {
+    // The requests after which PE 0 exits, and the statuses of 0 and 5 that are faults then.
+    for (words, faults) in [
+        (&["init"][..], [true, true]),
+        (&["init", "init"], [true, true]),
+        (&["init", "finalize", "init"], [true, true]),
+        (&["init", "init", "finalize", "init"], [true, true]),
+        (&["init", "init", "finalize"], [false, true]),
+        (&["init", "init", "finalize", "finalize"], [false, false]),
+        (&["init", "finalize", "init", "finalize"], [false, false]),
+    ] {
+        for (status, is_fault) in [0, 5].into_iter().zip(faults) {
+            let mut job = Whole::new(2, "kvs");
+            for word in words {
+                answer(&mut job, 0, &format!("cmd={word}"));
+            }
+            let (rank, others) = (0, true);
+            let expected = is_fault.then_some(Fault::LeftEarly {
+                rank,
+                status,
+                others,
+            });
+            let fault = job.depart(0, Departure::Exited(status));
+            assert_eq!(fault, expected, "{words:?}, {status}");
+        }
+    }
+}
+
+#[test]
 fn a_signal_is_always_a_fault() {
     let mut job = Whole::new(2, "kvs");
     let fault = job.depart(0, Departure::Killed(9)).unwrap();
@@ -346,7 +403,7 @@ fn abort_carries_its_code_and_reason() {
 
 #[test]
 fn who_breaks_the_protocol_is_named() {
-    for line in ["", "mcmd=spawn", "cmd=nonsense", "cmd=init"] {
+    for line in ["", "mcmd=spawn", "cmd=nonsense"] {
         let mut job = started(2);
         let effects = job.receive(1, line.as_bytes());
         assert!(

@@ -13,7 +13,7 @@ use fi_bootstrap::server::{Departure, Left, Pair, Phase};
 use super::super::environment::Variable;
 
 /// The protocol's number.
-pub(in super::super) const VERSION: u16 = 2;
+pub(in super::super) const VERSION: u16 = 3;
 
 /// The longest frame, in bytes: a job's start, with its arguments and environment, is more than all others.
 pub(in super::super) const LONGEST: usize = 8 << 20;
@@ -400,6 +400,7 @@ impl Field for Phase {
             Phase::Outside => 0,
             Phase::Inside => 1,
             Phase::Finalized => 2,
+            Phase::Partly => 3,
         });
     }
 
@@ -408,6 +409,7 @@ impl Field for Phase {
             0 => Some(Phase::Outside),
             1 => Some(Phase::Inside),
             2 => Some(Phase::Finalized),
+            3 => Some(Phase::Partly),
             _ => None,
         }
     }

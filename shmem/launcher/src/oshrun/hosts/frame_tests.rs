@@ -47,6 +47,9 @@ fn samples(rank: usize, text: &str, bytes: &[u8], yes: bool) -> Vec<Frame> {
         Frame::Left {
             left: left(Departure::Exited(-3), Phase::Outside),
         },
+        Frame::Left {
+            left: left(Departure::Exited(0), Phase::Partly),
+        },
         Frame::Departed {
             left: left(Departure::Killed(9), Phase::Inside),
             pid: 77,
