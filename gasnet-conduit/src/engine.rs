@@ -428,7 +428,7 @@ impl<G: Guard> Engine<G> {
     pub fn depart(&self) -> Result<(), Error> {
         // In a handler this thread has the turn.
         std::mem::forget(self.turn());
-        self.core.leave()
+        self.core.end()
     }
 
     /// Leaves the handler, or the progress, that this thread runs in, and returns whether it does
@@ -549,6 +549,15 @@ impl Core {
     pub fn leave(&self) -> Result<(), Error> {
         let mut job = self.job.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(job.leave()?)
+    }
+
+    /// As [`Core::leave`], where the process ends without handlers of its exit.
+    ///
+    /// # Errors
+    /// Those of the launcher.
+    pub fn end(&self) -> Result<(), Error> {
+        let mut job = self.job.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(job.end()?)
     }
 
     /// Returns the segments of all processes, by rank; none before they are attached.

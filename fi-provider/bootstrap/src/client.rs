@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::fmt::Arguments;
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::encoding::Piece;
 use crate::environment::{self, Launch};
 use crate::pmix::Session;
 use crate::request::{self, SAFE_LINE};
+use crate::sys::Socket;
 use crate::wire::{Line, Lines, Message, VALLEN_MAX};
 use crate::{Error, encoding, mapping, sys};
 
@@ -38,7 +38,10 @@ enum Link {
 
 #[derive(Debug)]
 struct Connection {
-    socket: UnixStream,
+    socket: Socket,
+    /// Whether the launcher listens until each library of the process that has begun has finalized, as oshrun does:
+    /// others close the connection at the first.
+    hears_all: bool,
     lines: Lines,
     kvsname: String,
     vallen_max: usize,
@@ -52,7 +55,8 @@ fn not_ours(fd: i32, error: &std::io::Error) -> Error {
     Error::Environment(format!(
         "PMI_FD is {fd}, which is not this process's connection to a launcher ({error}). A program \
          that a PE starts is no PE: without PMI_FD (env -u PMI_FD PROGRAM) it is a job of one. A \
-         program between the launcher and a PE has to leave its descriptors open"
+         program between the launcher and a PE has to leave its descriptors open. An MPI \
+         library of this process may have closed it in MPI_Finalize: initialise this library before"
     ))
 }
 
@@ -60,11 +64,14 @@ impl Bootstrap {
     /// Finds the launcher in the environment (`PMI_FD`, `PMI_RANK`, `PMI_SIZE`; without the first of these
     /// `PMIX_NAMESPACE` and `PMIX_RANK`) and introduces this PE to it. Without a launcher this process is a job of one.
     ///
-    /// Under a launcher it succeeds once in a process: it takes the descriptor over, which programs
+    /// Under a launcher it succeeds once in a process: it uses the descriptor, which programs
     /// that this process starts do not inherit. In those it is an error, as they have the
     /// variables: by mistake a program that closes descriptors before it starts a PE would make
     /// each PE a job of one. Under PMIx such a program connects as the PE that has started it, and
     /// must not.
+    ///
+    /// An MPI library of this process may use the connection, too, before and after, as long as one
+    /// thread at a time is in calls of the two that use it, which initialisation and finalization are.
     ///
     /// # Errors
     /// [`Error::Connected`] where this process has connected before, [`Error::Unsupported`] under a
@@ -91,8 +98,12 @@ impl Bootstrap {
                 size,
                 inode,
             } => Self::once(|| {
-                let socket = sys::adopt_socket(fd, inode).map_err(|error| not_ours(fd, &error))?;
-                Self::over(socket, rank, size)
+                let socket = Socket::adopt(fd, inode).map_err(|error| not_ours(fd, &error))?;
+                let mut pe = Self::over(socket, rank, size)?;
+                if let Link::Launcher(connection) = &mut pe.link {
+                    connection.hears_all = inode.is_some();
+                }
+                Ok(pe)
             }),
         }
     }
@@ -125,9 +136,10 @@ impl Bootstrap {
     }
 
     /// Introduces this PE over an open connection.
-    fn over(socket: UnixStream, rank: usize, size: usize) -> Result<Self, Error> {
+    fn over(socket: Socket, rank: usize, size: usize) -> Result<Self, Error> {
         let mut connection = Connection {
             socket,
+            hears_all: true,
             lines: Lines::default(),
             kvsname: String::new(),
             vallen_max: VALLEN_MAX,
@@ -260,8 +272,8 @@ impl Bootstrap {
         connection.send_now(format_args!("cmd=abort exitcode={code} message={text}\n"))
     }
 
-    /// As [`finalize`](Self::finalize), as the last thing that the process does: allocates nothing,
-    /// so that signal handlers may call it.
+    /// As [`finalize`](Self::finalize), as the last thing that the process does, whatever MPI does:
+    /// allocates nothing, so that signal handlers may call it.
     ///
     /// # Errors
     /// The connection's error, or [`Error::Forked`] in a forked child.
@@ -272,10 +284,7 @@ impl Bootstrap {
         if !self.finalized {
             match &self.link {
                 Link::Alone(_) => {}
-                Link::Launcher(connection) => {
-                    connection.send_now(format_args!("cmd=finalize\n"))?;
-                    connection.skip_line()?;
-                }
+                Link::Launcher(connection) => tell_end(&connection.socket)?,
                 Link::Pmix(session) => session.leave()?,
             }
         }
@@ -283,18 +292,40 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// Tells the launcher that this PE is done: from now on it may exit as it likes. Idempotent.
+    /// Tells the launcher that this PE is done: from now on it may exit as it likes. Idempotent. A
+    /// connection that is closed already is no error: MPI's finalization closes it.
+    ///
+    /// Launchers other than oshrun hear no more of this process then. To those nothing is said where
+    /// an MPI library shares the connection: it tells them itself as it finalizes, or at exit.
     ///
     /// # Errors
-    /// Errors of the connection.
+    /// Other errors of the connection.
     pub fn finalize(&mut self) -> Result<(), Error> {
+        if !self.finalized
+            && let Link::Launcher(connection) = self.usable()?
+            && !connection.hears_all
+            && sys::does_mpi_share()
+        {
+            self.finalized = true;
+        }
+        self.end()
+    }
+
+    /// As [`finalize`](Self::finalize), and tells the launcher even where MPI would: for a process
+    /// that ends at once, without handlers of its exit.
+    ///
+    /// # Errors
+    /// Those of [`finalize`](Self::finalize).
+    pub fn end(&mut self) -> Result<(), Error> {
         if self.finalized && self.process == std::process::id() {
             return Ok(());
         }
         match self.usable()? {
             Link::Alone(_) => {}
             Link::Launcher(connection) => {
-                connection.ask("finalize", request::finalize(), "finalize_ack")?;
+                let told = connection.ask("finalize", request::finalize(), "finalize_ack");
+                told.map(drop)
+                    .or_else(|error| is_closed(&error).then_some(()).ok_or(error))?;
             }
             Link::Pmix(session) => session.finalize()?,
         }
@@ -319,7 +350,7 @@ impl Bootstrap {
             Link::Alone(_) => {}
             Link::Launcher(connection) => match connection.init() {
                 Ok(()) => {}
-                Err(Error::Closed) => return Ok(false),
+                Err(error) if is_closed(&error) => return Ok(false),
                 Err(error) => return Err(error),
             },
             // The library does not connect twice.
@@ -415,7 +446,9 @@ impl Connection {
     }
 
     fn send(&self, line: Line) -> Result<(), Error> {
-        sys::send_all(&self.socket, line.finish().as_bytes()).map_err(closed_or_io)
+        self.socket
+            .send_all(line.finish().as_bytes())
+            .map_err(closed_or_io)
     }
 
     /// Sends a line of at most [`SAFE_LINE`] bytes, whose text is put together on the stack.
@@ -425,21 +458,7 @@ impl Connection {
         rest.write_fmt(text)?;
         let unused = rest.len();
         let length = line.len() - unused;
-        sys::send_all(&self.socket, &line[..length]).map_err(closed_or_io)
-    }
-
-    /// Takes the next line off the connection and drops it.
-    fn skip_line(&self) -> Result<(), Error> {
-        let mut byte = [0];
-        while byte != [b'\n'] {
-            match (&self.socket).read(&mut byte) {
-                Ok(0) => return Err(Error::Closed),
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(closed_or_io(error)),
-            }
-        }
-        Ok(())
+        self.socket.send_all(&line[..length]).map_err(closed_or_io)
     }
 
     fn receive(&mut self) -> Result<Vec<u8>, Error> {
@@ -448,13 +467,32 @@ impl Connection {
                 return Ok(line);
             }
             let mut bytes = [0; 2048];
-            match self.socket.read(&mut bytes) {
-                Ok(0) => return Err(Error::Closed),
-                Ok(count) => self.lines.push(&bytes[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(closed_or_io(error)),
+            match self.socket.receive(&mut bytes).map_err(closed_or_io)? {
+                0 => return Err(Error::Closed),
+                count => self.lines.push(&bytes[..count]),
             }
         }
+    }
+}
+
+/// Tells the launcher that this PE is done, and waits for the answer: allocates nothing.
+fn tell_end(socket: &Socket) -> Result<(), Error> {
+    socket.send_all(b"cmd=finalize\n").map_err(closed_or_io)?;
+    let mut byte = [0];
+    while byte != [b'\n'] {
+        if socket.receive(&mut byte).map_err(closed_or_io)? == 0 {
+            return Err(Error::Closed);
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the launcher, or MPI, has closed the connection: the program has not.
+fn is_closed(error: &Error) -> bool {
+    match error {
+        Error::Closed => true,
+        Error::Io(error) => error.raw_os_error() == Some(libc::EBADF) && sys::does_mpi_share(),
+        _ => false,
     }
 }
 

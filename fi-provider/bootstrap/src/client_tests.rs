@@ -1,7 +1,10 @@
 use super::*;
 use crate::server::{Effect, Host};
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
 
 /// Serves `host` to the PEs behind `sockets` until all have hung up.
 fn serve(mut host: Host, mut sockets: Vec<UnixStream>) -> Vec<Effect> {
@@ -41,6 +44,11 @@ fn serve(mut host: Host, mut sockets: Vec<UnixStream>) -> Vec<Effect> {
     ends
 }
 
+/// Introduces a PE over a socket, which outlives it.
+fn over(socket: &UnixStream, rank: usize, size: usize) -> Result<Bootstrap, Error> {
+    Bootstrap::over(Socket::adopt(socket.as_raw_fd(), None)?, rank, size)
+}
+
 /// Runs `pe` on `size` threads against a server; returns the server's effects besides replies.
 fn run(size: usize, pe: impl Fn(Bootstrap) + Sync) -> Vec<Effect> {
     let (ours, theirs): (Vec<_>, Vec<_>) = (0..size).map(|_| UnixStream::pair().unwrap()).unzip();
@@ -49,7 +57,7 @@ fn run(size: usize, pe: impl Fn(Bootstrap) + Sync) -> Vec<Effect> {
         let server = scope.spawn(move || serve(host, ours));
         for (rank, socket) in theirs.into_iter().enumerate() {
             let pe = &pe;
-            scope.spawn(move || pe(Bootstrap::over(socket, rank, size).unwrap()));
+            scope.spawn(move || pe(over(&socket, rank, size).unwrap()));
         }
         server.join().unwrap()
     })
@@ -107,12 +115,12 @@ fn no_line_is_longer_than_launchers_read() {
             }
             longest
         });
-        let mut pe = Bootstrap::over(theirs, 0, 1).unwrap();
+        let mut pe = over(&theirs, 0, 1).unwrap();
         let key = "k".repeat(encoding::MAX_KEY);
         pe.put(&key, &[7; 5000]).unwrap();
         assert!(matches!(pe.get(&key), Err(Error::Missing(_))));
         pe.abort(1, &"é".repeat(5000)).unwrap();
-        drop(pe);
+        drop((pe, theirs));
         let longest = server.join().unwrap();
         assert!(longest <= 1024, "{longest} bytes with {vallen_max}");
     }
@@ -177,11 +185,51 @@ fn a_pe_that_leaves_is_done() {
     assert_eq!(ends, []);
 }
 
+/// Has another library of a PE speak by its connection, and returns the command of the answer.
+fn by_another(pe: &Bootstrap, line: &str) -> String {
+    let Link::Launcher(connection) = &pe.link else {
+        panic!("{pe:?}");
+    };
+    let mut socket = UnixStream::from(connection.socket.as_fd().try_clone_to_owned().unwrap());
+    socket.write_all(line.as_bytes()).unwrap();
+    let mut answer = String::new();
+    // The answer is one line, and nothing follows before the next request.
+    BufReader::new(socket).read_line(&mut answer).unwrap();
+    answer.split_whitespace().next().unwrap().to_owned()
+}
+
+#[test]
+fn another_library_may_use_the_connection() {
+    for closes in [false, true] {
+        let ends = run(2, |mut pe| {
+            let own = pe.rank();
+            assert_eq!(by_another(&pe, "cmd=init\n"), "cmd=response_to_init");
+            pe.put(&format!("k{own}"), b"v").unwrap();
+            assert_eq!(by_another(&pe, "cmd=barrier_in\n"), "cmd=barrier_out");
+            assert_eq!(pe.get(&format!("k{}", 1 - own)).unwrap(), b"v");
+            pe.barrier().unwrap();
+            assert_eq!(by_another(&pe, "cmd=finalize\n"), "cmd=finalize_ack");
+            // As MPICH does up to 4.1: the connection of all is closed by that.
+            if let Link::Launcher(connection) = &pe.link
+                && closes
+            {
+                let socket = connection.socket.as_fd().try_clone_to_owned().unwrap();
+                UnixStream::from(socket).shutdown(Shutdown::Both).unwrap();
+            }
+            assert_eq!(pe.barrier().is_err(), closes);
+            pe.finalize().unwrap();
+            assert_eq!(pe.try_reinit().unwrap(), !closes);
+            pe.leave().unwrap();
+        });
+        assert_eq!(ends, []);
+    }
+}
+
 #[test]
 fn a_launcher_that_hangs_up_is_noticed() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     drop(ours);
-    assert!(matches!(Bootstrap::over(theirs, 0, 1), Err(Error::Closed)));
+    assert!(matches!(over(&theirs, 0, 1), Err(Error::Closed)));
 
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     let server = std::thread::spawn(move || {
@@ -196,7 +244,7 @@ fn a_launcher_that_hangs_up_is_noticed() {
             ours.write_all(line.as_bytes()).unwrap();
         }
     });
-    let mut pe = Bootstrap::over(theirs, 0, 1).unwrap();
+    let mut pe = over(&theirs, 0, 1).unwrap();
     pe.finalize().unwrap();
     server.join().unwrap();
     assert!(!pe.try_reinit().unwrap());
@@ -207,7 +255,7 @@ fn a_launcher_that_hangs_up_is_noticed() {
 fn a_wrong_answer_is_shown() {
     let (mut ours, theirs) = UnixStream::pair().unwrap();
     ours.write_all(b"cmd=response_to_init rc=-1\n").unwrap();
-    let error = Bootstrap::over(theirs, 0, 1).unwrap_err();
+    let error = over(&theirs, 0, 1).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the launcher answered \"cmd=response_to_init rc=-1\" to init"

@@ -229,6 +229,17 @@ impl Job {
         }
     }
 
+    /// As [`Job::leave`], where the process ends without handlers of its exit.
+    ///
+    /// # Errors
+    /// [`Error::Launcher`].
+    pub fn end(&mut self) -> Result<(), Error> {
+        match &mut self.by {
+            By::Launcher(launcher) => Ok(launcher.end()?),
+            By::Program(_) => Ok(()),
+        }
+    }
+
     /// Asks the launcher to end all processes of the job.
     pub fn abort(&self, code: i32, message: &str) {
         if let By::Launcher(launcher) = &self.by {

@@ -10,7 +10,7 @@
 use super::barrier::{above, rounds};
 use super::handlers::arguments;
 use super::{HAS_LOCK, Mode, core, engine, index, is_due, ranks};
-use gasnet_conduit::{Alone, Engine, Error, Message, Threads};
+use gasnet_conduit::{Alone, Core, Engine, Error, Message, Threads};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -67,7 +67,7 @@ pub(super) fn install() {
 /// Ends the job as if by gasnet_exit, when a process calls exit or returns from main.
 extern "C" fn at_exit(code: c_int, _: *mut c_void) {
     if PROCESS.load(Ordering::Relaxed) == std::process::id() && begin(code) {
-        leave();
+        leave(true);
     }
 }
 
@@ -76,7 +76,7 @@ extern "C" fn at_exit(code: c_int, _: *mut c_void) {
 extern "C" fn farreach_gasnet_exit(code: c_int) -> ! {
     if begin(code) {
         flush();
-        leave();
+        leave(false);
         end_process(CODE.load(Ordering::Relaxed));
     }
     end_process(code)
@@ -165,24 +165,29 @@ fn leave_handler() -> bool {
     }
 }
 
-/// Ends this process's part in the job.
-fn leave() {
+/// Ends this process's part in the job. Other handlers of its exit may follow, such as MPI's.
+fn leave(may_mpi_follow: bool) {
     if core().is_none() {
         return;
     }
     if HAS_LOCK.load(Ordering::Relaxed) {
-        part::<Threads>();
+        part::<Threads>(may_mpi_follow);
     } else {
-        part::<Alone>();
+        part::<Alone>(may_mpi_follow);
     }
 }
 
-fn part<G: Mode>() {
+fn part<G: Mode>(may_mpi_follow: bool) {
     let engine = engine::<G>();
     let code = CODE.load(Ordering::Relaxed);
+    let tell = if may_mpi_follow {
+        Core::leave
+    } else {
+        Core::end
+    };
     if meet(engine, code, Instant::now() + rest_of_timer()).is_none()
         || engine.exchange(&[0]).is_err()
-        || engine.leave().is_err()
+        || tell(engine).is_err()
     {
         engine.abort(code, "");
     }
