@@ -10,6 +10,7 @@ mod foreign;
 mod hosts;
 mod job;
 mod kills;
+mod mpi;
 mod several;
 mod signals;
 mod worlds;
@@ -80,6 +81,7 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     cases.extend(worlds::cases(session));
     cases.extend(denied::cases(session, &job)?);
     cases.extend(foreign::cases(session)?);
+    cases.extend(mpi::cases(session));
     for own in OWN {
         let mut case = own.case(&[job.executable.display().to_string()])?;
         case.needs.push(job.build.clone());
@@ -98,9 +100,15 @@ struct Program {
 
 impl Program {
     fn new(session: &Session, name: &str) -> Self {
+        Self::with(session, name, &[])
+    }
+
+    /// Returns one that is compiled with further flags.
+    fn with(session: &Session, name: &str, flags: &[&str]) -> Self {
         let source = session.place.root.join(format!("tests/launch/{name}.c"));
         let executable = session.built(name);
-        let build = programs::compile(session, &source, &[], None, &executable);
+        let flags: Vec<_> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        let build = programs::compile(session, &source, &flags, None, &executable);
         Self { executable, build }
     }
 }
