@@ -17,6 +17,7 @@ mod session;
 mod supervise;
 mod sys;
 
+use case::Build;
 use groups::Group;
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::ValueExt;
@@ -26,7 +27,7 @@ use std::collections::VecDeque;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const USAGE: &str = "\
@@ -157,8 +158,16 @@ fn run(options: &Options) -> Result<bool, String> {
     if selected.iter().any(|group| group.needs_staging) {
         groups::stage(&session);
     }
+    let mut ahead: Vec<_> = (selected.iter())
+        .filter(|group| session.filters.is_empty() && !group.waits)
+        .flat_map(|group| (group.ahead)(&session))
+        .collect();
     for group in selected {
-        run_group(&session, group);
+        let beside = match group.waits {
+            true => std::mem::take(&mut ahead),
+            false => Vec::new(),
+        };
+        run_group(&session, group, &beside);
     }
     Ok(summary(&session, started.elapsed()))
 }
@@ -177,7 +186,8 @@ fn list(session: &Session, group: &Group) -> Result<(), String> {
     Ok(())
 }
 
-fn run_group(session: &Session, group: &Group) {
+/// Runs the cases of a group; beside them, these builds, whose failures the group tells that needs them.
+fn run_group(session: &Session, group: &Group, beside: &[Arc<Build>]) {
     let started = Instant::now();
     let before = leftovers::Snapshot::take();
     let cases = match (group.cases)(session) {
@@ -221,6 +231,7 @@ fn run_group(session: &Session, group: &Group) {
             any
         };
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        scope.spawn(|| beside.iter().for_each(|build| drop(session.build(build))));
         any |= work();
         any |= others.into_iter().any(|other| other.join().unwrap_or(true));
     });

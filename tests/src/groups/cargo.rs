@@ -5,6 +5,7 @@ use crate::session::Session;
 use crate::supervise::End;
 use crate::sys::Ended;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 const BUILD_LIMIT: Duration = Duration::from_secs(600);
@@ -160,6 +161,20 @@ pub(crate) fn icount(session: &Session) -> Result<Vec<Case>, String> {
         .arg(script)
         .env("CARGO_TARGET_DIR", &session.place.target);
     Ok(vec![Case::new("budgets", 600, run)])
+}
+
+/// Returns the builds of tests/icount/icount, for times at which processors idle: with the least
+/// priority.
+pub(crate) fn icount_ahead(session: &Session) -> Vec<Arc<Build>> {
+    let tool = "build --profile tools --package farreach-budgets";
+    let loops = "build --release --package farreach-loops --examples";
+    let build = |args: &str| {
+        let run = Invocation::new("nice").args(["-n", "19", "cargo", "--quiet"]);
+        let run = run.args(args.split(' '));
+        let run = run.env("CARGO_TARGET_DIR", &session.place.target);
+        Build::new(run, BUILD_LIMIT)
+    };
+    [tool, loops].map(build).into()
 }
 
 fn start(program: &Program) -> Invocation {

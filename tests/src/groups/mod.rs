@@ -17,6 +17,7 @@ mod rust;
 use crate::case::{Build, Case};
 use crate::launch;
 use crate::session::Session;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A group of cases.
@@ -35,8 +36,15 @@ pub(crate) struct Group {
     pub(crate) waits: bool,
     /// Whether it needs the library and its tools staged.
     pub(crate) needs_staging: bool,
+    /// Returns builds of its own that may be made before, beside a group that waits.
+    pub(crate) ahead: fn(&Session) -> Vec<Arc<Build>>,
     /// Finds its cases. An error fails the group.
     pub(crate) cases: fn(&Session) -> Result<Vec<Case>, String>,
+}
+
+/// Returns no builds.
+fn none(_: &Session) -> Vec<Arc<Build>> {
+    Vec::new()
 }
 
 /// All groups, in the order in which they run.
@@ -48,6 +56,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: false,
+        ahead: none,
         cases: lint::cases,
     },
     Group {
@@ -57,6 +66,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: false,
+        ahead: none,
         cases: cargo::unit,
     },
     Group {
@@ -66,6 +76,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: false,
+        ahead: none,
         cases: cargo::contract,
     },
     Group {
@@ -73,9 +84,10 @@ pub(crate) static ALL: [Group; 17] = [
         about: "models of what processes do to shared memory, and threads to the Rust interface, in \
                 all orders",
         by_default: true,
-        parallel: false,
+        parallel: true,
         waits: false,
         needs_staging: false,
+        ahead: none,
         cases: cargo::loom,
     },
     Group {
@@ -85,6 +97,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: true,
+        ahead: none,
         cases: abi::cases,
     },
     Group {
@@ -94,6 +107,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
+        ahead: none,
         cases: programs::conformance,
     },
     Group {
@@ -103,6 +117,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
+        ahead: none,
         cases: programs::on_hosts,
     },
     Group {
@@ -112,6 +127,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: true,
+        ahead: none,
         cases: programs::lossy,
     },
     Group {
@@ -121,6 +137,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
+        ahead: none,
         cases: programs::soak,
     },
     Group {
@@ -130,6 +147,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
+        ahead: none,
         cases: launch::cases,
     },
     Group {
@@ -139,6 +157,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
+        ahead: none,
         cases: install::cases,
     },
     Group {
@@ -148,6 +167,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
+        ahead: none,
         cases: examples::cases,
     },
     Group {
@@ -157,6 +177,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
+        ahead: none,
         cases: gasnet::cases,
     },
     Group {
@@ -166,6 +187,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
+        ahead: none,
         cases: rust::cases,
     },
     Group {
@@ -175,6 +197,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
+        ahead: none,
         cases: calls::cases,
     },
     Group {
@@ -184,6 +207,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: false,
         waits: false,
         needs_staging: true,
+        ahead: cargo::icount_ahead,
         cases: cargo::icount,
     },
     Group {
@@ -193,6 +217,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: false,
+        ahead: none,
         cases: planted::cases,
     },
 ];
