@@ -437,7 +437,7 @@ impl<G: Guard> Engine<G> {
     /// more ([`Engine::announce`] reaches a process by either endpoint).
     ///
     /// # Safety
-    /// The handler never returns.
+    /// The handler never returns, and the engine is never dropped.
     pub unsafe fn leave_handler(&self) -> bool {
         if !self.core.running.abandon() {
             return false;
@@ -447,6 +447,12 @@ impl<G: Guard> Engine<G> {
         // SAFETY: the thread has the turn in which it runs the handler, and that never ends.
         unsafe { self.guard.unlock() };
         true
+    }
+
+    /// Returns whether a handler was left for ever: the engine stays open then, as long as the
+    /// process.
+    pub fn has_left_handler(&self) -> bool {
+        self.core.rest.has(LEFT)
     }
 }
 

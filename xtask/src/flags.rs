@@ -30,10 +30,10 @@ const MODES: [(&str, &str); 3] = [("seq", ""), ("parsync", " -pthread"), ("par",
 const CONDUIT: &str = "farreach-conduit";
 
 /// A mode of GASNet-1 for GNU make, by the variables of GASNet's README: the paths are taken from
-/// where this file lies.
+/// where this file lies, also where a link leads there.
 const MAKE: &str = "\
 # GASNet-1 by Farreach, GASNET_@MODE@: for programs whose makefile includes this.
-FARREACH_GASNET := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))../../..)
+FARREACH_GASNET := $(abspath $(dir $(realpath $(lastword $(MAKEFILE_LIST))))../../..)
 GASNET_CC ?= cc
 GASNET_CXX ?= c++
 GASNET_LD ?= $(GASNET_CC)

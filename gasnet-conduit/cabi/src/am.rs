@@ -195,11 +195,16 @@ macro_rules! functions {
         /// `am` is open, or null, and used by nobody.
         #[unsafe(no_mangle)]
         pub(crate) unsafe extern "C" fn $close(am: *mut Engine<$guard>) {
-            if !am.is_null() {
-                // SAFETY: `open` has made the engine.
-                let engine = unsafe { Box::from_raw(am) };
-                // The process ends anyway, and the launcher notices.
-                let _ = engine.leave();
+            if am.is_null() {
+                return;
+            }
+            // SAFETY: `open` has made the engine.
+            let engine = unsafe { Box::from_raw(am) };
+            // The process ends anyway, and the launcher notices.
+            let _ = engine.leave();
+            if engine.has_left_handler() {
+                // The progress that has called the handler is not over, and uses the engine.
+                std::mem::forget(engine);
             }
         }
 

@@ -119,10 +119,11 @@ const SCRIPTS: [(&str, &str); 23] = [
     (
         "GASNet by make",
         r#"cd "$TMPDIR"; for mode in seq parsync par; do
-               printf 'include %s\nhello: %s\n\t%s\n' "$1/include/farreach-am/farreach-conduit/farreach-$mode.mak" "$2/examples/gasnet/hello.c" \
+               ln -sf "$1/include/farreach-am/farreach-conduit/farreach-$mode.mak" linked.mak
+               printf 'include linked.mak\nhello: %s\n\t%s\n' "$2/examples/gasnet/hello.c" \
                    '$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ $< $(GASNET_LDFLAGS) $(GASNET_LIBS)' > makefile
                make -s; "$1/bin/oshrun" -n 2 ./hello; rm hello makefile
-           done"#,
+           done; rm linked.mak"#,
     ),
     (
         "libfabric, calls",
