@@ -324,8 +324,9 @@ int farreach_am_try_device_atomic(farreach_am_t *am, uint32_t rank, uint64_t to,
 void farreach_am_abort(farreach_am_t *am, int code, const char *message) __attribute__((noreturn));
 
 /* Leaves the handler that this thread runs in, if it does: it is never returned to, as the process is
- * about to end. Requests and polls are possible again; messages of the handler's kind, requests or
- * replies, do not come any more. farreach_am_close tells the launcher, and leaves the engine as it is. */
+ * about to end. Requests and polls are possible again; messages of the handler's kind, requests
+ * or replies, do not come any more. farreach_am_close tells the launcher, and leaves the engine
+ * as it is. */
 void farreach_am_leave_handler(farreach_am_t *am);
 
 /* Returns words for a result; and for the last failure of this thread, with its reason. */

@@ -590,8 +590,8 @@ fn find_near(replies: &Endpoint, own: u32, ranks: u32) -> Result<Box<[bool]>, Er
 }
 
 impl Core {
-    /// Handles messages if some have come, and goes on with replies that wait; returns whether there
-    /// were any.
+    /// Handles messages if some have come, and goes on with replies that wait; returns whether
+    /// there were any.
     #[inline(always)]
     pub(crate) fn listen(&self) -> bool {
         let is_any = self.rest.has(BACKLOG | LATER) || !self.is_silent();

@@ -7,9 +7,9 @@ use fi_provider::raw::lock::FairLock;
 /// Keeps the threads that use an engine apart, or trusts that there is one.
 ///
 /// # Safety
-/// Between a `try_lock` that returns true, or a `lock`, and the `unlock` or the `hand_on` that returns
-/// true of one thread none of another returns so; or the type's documentation leaves it to the program
-/// that one thread uses the engine at a time.
+/// Between a `try_lock` that returns true, or a `lock`, and the `unlock` or the `hand_on` that
+/// returns true of one thread none of another returns so; or the type's documentation leaves it to
+/// the program that one thread uses the engine at a time.
 pub unsafe trait Guard: Default {
     /// Keeps others out until [`Guard::unlock`], if none is in; returns whether it does. Calls nothing.
     fn try_lock(&self) -> bool;
@@ -23,8 +23,8 @@ pub unsafe trait Guard: Default {
     /// This thread has locked.
     unsafe fn unlock(&self);
 
-    /// Lets a thread go on that has waited for long; returns false, and keeps all out as before, where
-    /// there is none.
+    /// Lets a thread go on that has waited for long; returns false, and keeps all out as before,
+    /// where there is none.
     ///
     /// # Safety
     /// This thread has locked.
@@ -54,8 +54,8 @@ unsafe impl Guard for Alone {
     }
 }
 
-/// A lock: threads use the engine as they like. A wait sleeps where it takes long: the thread that has
-/// the lock may run a handler.
+/// A lock: threads use the engine as they like. A wait sleeps where it takes long: the thread that
+/// has the lock may run a handler.
 #[derive(Debug, Default)]
 pub struct Threads(FairLock);
 

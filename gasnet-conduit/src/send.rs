@@ -337,8 +337,8 @@ impl<G: Guard> Engine<G> {
         }
     }
 
-    /// Sends a request in a turn. With `TRIES` it looks for no messages, and waits for no room before
-    /// anything is done.
+    /// Sends a request in a turn. With `TRIES` it looks for no messages, and waits for no room
+    /// before anything is done.
     #[inline(never)]
     fn request<const TRIES: bool>(
         turn: Turn<'_, G>,

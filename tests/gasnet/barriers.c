@@ -5,7 +5,8 @@
 // run: np=4 mode=seq launcher=hydra
 #include "check.h"
 
-enum { ANONYMOUS = GASNET_BARRIERFLAG_ANONYMOUS, MISMATCH = GASNET_BARRIERFLAG_MISMATCH, PING = 128, NOTHING };
+enum { ANONYMOUS = GASNET_BARRIERFLAG_ANONYMOUS, MISMATCH = GASNET_BARRIERFLAG_MISMATCH };
+enum { PING = 128, NOTHING };
 
 static volatile int pings;
 

@@ -1,5 +1,6 @@
 // MPI and GASNet in one process: both speak to the launcher by PMI-1, over one connection. M and G
-// initialise MPI and GASNet, m finalizes MPI, u uses both, x is gasnet_exit; without it main returns.
+// initialise MPI and GASNet, m finalizes MPI, u uses both, x is gasnet_exit; without it main
+// returns.
 // run: nodes=1 np=1,2,3 mode=seq launcher=oshrun,hydra cflags=-l:libmpich.so.12 args=MGumx
 // run: nodes=1 np=1,2,3 mode=seq launcher=oshrun,hydra cflags=-l:libmpich.so.12 args=GMumx
 // run: nodes=1 np=2 mode=par launcher=oshrun,hydra cflags=-l:libmpich.so.12 args=MGum

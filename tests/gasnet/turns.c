@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     }
     meet();
 
-    /* A thread that comes once in a while has its turns: it waits for some of those of the other. */
+    /* A thread that comes once in a while has its turns, and waits for some of the other's. */
     CHECK(pthread_create(&thread, NULL, stay_busy, NULL) == 0);
     int waits = 0;
     for (int round = 0; round < ROUNDS; round++) {

@@ -1,7 +1,7 @@
 /* MPI and OpenSHMEM in one process: both speak to the launcher by PMI-1, over one connection.
  *
- * The argument is a row of steps: M and S initialise MPI and OpenSHMEM, m and s finalize them, u uses
- * both, e ends PE 0 by _exit(0). */
+ * The argument is a row of steps: M and S initialise MPI and OpenSHMEM, m and s finalize them, u
+ * uses both, e ends PE 0 by _exit(0). */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -186,7 +186,8 @@ fn list(session: &Session, group: &Group) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs the cases of a group; beside them, these builds, whose failures the group tells that needs them.
+/// Runs the cases of a group; beside them, these builds, whose failures the group tells that needs
+/// them.
 fn run_group(session: &Session, group: &Group, beside: &[Arc<Build>]) {
     let started = Instant::now();
     let before = leftovers::Snapshot::take();

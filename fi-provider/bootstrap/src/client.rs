@@ -39,8 +39,8 @@ enum Link {
 #[derive(Debug)]
 struct Connection {
     socket: Socket,
-    /// Whether the launcher listens until each library of the process that has begun has finalized, as oshrun does:
-    /// others close the connection at the first.
+    /// Whether the launcher listens until each library of the process that has begun has finalized,
+    /// as oshrun does: others close the connection at the first.
     hears_all: bool,
     lines: Lines,
     kvsname: String,
@@ -71,7 +71,8 @@ impl Bootstrap {
     /// must not.
     ///
     /// An MPI library of this process may use the connection, too, before and after, as long as one
-    /// thread at a time is in calls of the two that use it, which initialisation and finalization are.
+    /// thread at a time is in calls of the two that use it, which initialisation and finalization
+    /// are.
     ///
     /// # Errors
     /// [`Error::Connected`] where this process has connected before, [`Error::Unsupported`] under a
@@ -295,8 +296,9 @@ impl Bootstrap {
     /// Tells the launcher that this PE is done: from now on it may exit as it likes. Idempotent. A
     /// connection that is closed already is no error: MPI's finalization closes it.
     ///
-    /// Launchers other than oshrun hear no more of this process then. To those nothing is said where
-    /// an MPI library shares the connection: it tells them itself as it finalizes, or at exit.
+    /// Launchers other than oshrun hear no more of this process then. To those nothing is said
+    /// where an MPI library shares the connection: it tells them itself as it finalizes, or at
+    /// exit.
     ///
     /// # Errors
     /// Other errors of the connection.

@@ -1,9 +1,9 @@
-//! The few system calls that std has no safe form of: adopting the launcher's descriptor, sending on it, starting
-//! threads that get no signals, and a look for MPI.
+//! The few system calls that std has no safe form of: adopting the launcher's descriptor, sending
+//! on it, starting threads that get no signals, and a look for MPI.
 
 #![expect(
     unsafe_code,
-    reason = "inherited descriptors, send(2) with flags, signal masks and dlsym have no safe form in std"
+    reason = "inherited descriptors, send(2) with flags, signal masks and dlsym: not safe in std"
 )]
 
 use std::ffi::{CStr, c_int, c_void};
@@ -13,8 +13,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::ptr::NonNull;
 
 /// The launcher's socket, under the number that the launcher has left it. The number is the
-/// process's: another library may use it, too, and closes it when it is done, as MPICH does. A program
-/// that closes all others still has it.
+/// process's: another library may use it, too, and closes it when it is done, as MPICH does. A
+/// program that closes all others still has it.
 #[derive(Debug)]
 pub(crate) struct Socket {
     fd: RawFd,
@@ -29,8 +29,8 @@ impl Socket {
     pub(crate) fn adopt(fd: RawFd, inode: Option<u64>) -> io::Result<Self> {
         let mut kind: c_int = 0;
         let mut length = size_of::<c_int>() as libc::socklen_t;
-        // SAFETY: getsockopt reads no memory of ours and writes at most `length` bytes to `kind`, both of which outlive
-        // the call.
+        // SAFETY: getsockopt reads no memory of ours and writes at most `length` bytes to `kind`,
+        // both of which outlive the call.
         let found = unsafe {
             libc::getsockopt(
                 fd,
@@ -75,8 +75,8 @@ impl Socket {
         send_all(self, bytes)
     }
 
-    /// Reads some bytes, at least one, of the answer to a request; 0 at the connection's end. A signal
-    /// handler may.
+    /// Reads some bytes, at least one, of the answer to a request; 0 at the connection's end. A
+    /// signal handler may.
     ///
     /// # Errors
     /// Those of recv(2).
@@ -97,8 +97,9 @@ impl Socket {
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the number is not -1, as it was open. It stays open while it is borrowed: for a request,
-        // after a look, and for waits of this library's beginning. Others that share it are not finalized then.
+        // SAFETY: the number is not -1, as it was open. It stays open while it is borrowed: for a
+        // request, after a look, and for waits of this library's beginning. Others that share it
+        // are not finalized then.
         unsafe { BorrowedFd::borrow_raw(self.fd) }
     }
 }
@@ -175,8 +176,8 @@ pub(crate) fn does_mpi_share() -> bool {
     // SAFETY: MPI reserves the name for a function of this type (MPI 4.0, section 11.2).
     let initialized = unsafe { std::mem::transmute::<*mut c_void, Initialized>(found.as_ptr()) };
     let mut answer = 0;
-    // SAFETY: it may be called at any time and by any thread, and writes one int, which outlives the
-    // call.
+    // SAFETY: it may be called at any time and by any thread, and writes one int, which outlives
+    // the call.
     let status = unsafe { initialized(&raw mut answer) };
     status == 0 && answer != 0
 }

@@ -17,7 +17,7 @@
 //! * [`ring`] and [`bell`]: messages from one process to another, and word of them.
 //! * [`processors`]: whether processes share processors.
 //! * [`helper`]: threads of the library's own.
-//! * [`lock`]: a lock of one bit between threads, for short turns, and one that its holder hands on.
+//! * [`lock`]: a lock of one bit between threads, for short turns; one that its holder hands on.
 //! * [`wait`]: spin, yield, sleep: for memory that peers change by plain stores.
 //!
 //! Nothing here knows of peers' names, of OpenSHMEM or of launchers.

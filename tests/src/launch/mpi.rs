@@ -1,13 +1,13 @@
-//! Programs that use MPI and OpenSHMEM: `tests/launch/mpi.c`, with Debian's MPICH, which speaks PMI-1
-//! over the same connection as the library.
+//! Programs that use MPI and OpenSHMEM: `tests/launch/mpi.c`, with Debian's MPICH, which speaks
+//! PMI-1 over the same connection as the library.
 
 use super::Program;
 use super::hosts::HYDRA;
 use crate::case::{Case, Invocation, Status};
 use crate::session::Session;
 
-/// The steps of jobs that end well, by either launcher: both orders at the beginning and at the end;
-/// OpenSHMEM that begins again beside MPI, and after its end.
+/// The steps of jobs that end well, by either launcher: both orders at the beginning and at the
+/// end; OpenSHMEM that begins again beside MPI, and after its end.
 const WELL: &[&str] = &["MSusm", "MSums", "SMusm", "SMums", "MSusSusm", "SMumsSs"];
 
 /// The numbers of PEs.

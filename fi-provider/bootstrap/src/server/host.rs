@@ -20,8 +20,8 @@ struct Pe {
 }
 
 impl Pe {
-    /// Takes in that a library has initialised. Several may at a time: their lines come by turns, as
-    /// each waits for its answer.
+    /// Takes in that a library has initialised. Several may at a time: their lines come by turns,
+    /// as each waits for its answer.
     fn begin(&mut self) {
         self.begun += 1;
         self.phase = Phase::Inside;

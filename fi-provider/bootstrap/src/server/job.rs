@@ -63,9 +63,9 @@ impl Job {
 
     /// Takes in the end of a PE, once for each; the fault ends the job.
     ///
-    /// A PE that never initialised or has finalized may exit with any status, unless others wait for it, which their
-    /// host says; one that has finalized in part with status 0. The last PE to leave ends nothing any more: then only
-    /// status 0 without finalization is a fault.
+    /// A PE that never initialised or has finalized may exit with any status, unless others wait
+    /// for it, which their host says; one that has finalized in part with status 0. The last PE to
+    /// leave ends nothing any more: then only status 0 without finalization is a fault.
     pub fn depart(&mut self, left: Left) -> Option<Fault> {
         self.running = self.running.saturating_sub(1);
         let (rank, others) = (left.rank, self.running > 0);

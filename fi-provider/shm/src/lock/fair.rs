@@ -1,5 +1,5 @@
-//! A lock for turns that may take long, and that follow each other closely: a thread that has waited
-//! for long is given the lock by its holder.
+//! A lock for turns that may take long, and that follow each other closely: a thread that has
+//! waited for long is given the lock by its holder.
 
 use super::Lock;
 #[cfg(not(loom))]
@@ -20,7 +20,8 @@ pub struct FairLock {
     lock: Lock,
     /// Threads that have waited for long, and wait.
     waiting: AtomicU32,
-    /// 1 from a handing on until one of those threads takes the lock, which counts as taken meanwhile.
+    /// 1 from a handing on until one of those threads takes the lock, which counts as taken
+    /// meanwhile.
     handed: AtomicU32,
 }
 
@@ -32,7 +33,8 @@ impl FairLock {
         self.lock.try_take()
     }
 
-    /// Takes the lock; looks again and again, offers the processor to others, and sleeps in the end.
+    /// Takes the lock; looks again and again, offers the processor to others, and sleeps in the
+    /// end.
     #[inline(always)]
     pub fn take(&self) {
         if !self.try_take() {
@@ -46,13 +48,13 @@ impl FairLock {
         self.lock.give();
     }
 
-    /// Gives the lock, which this thread has, to a thread that has waited for long. Returns false where
-    /// there is none: then the lock is still this thread's.
+    /// Gives the lock, which this thread has, to a thread that has waited for long. Returns false
+    /// where there is none: then the lock is still this thread's.
     #[inline(always)]
     #[must_use]
     pub fn hand_on(&self) -> bool {
-        // ORDERING: a thread is counted down while it has the lock, which orders that before this look:
-        // each thread that is counted here will come for the lock.
+        // ORDERING: a thread is counted down while it has the lock, which orders that before this
+        // look: each thread that is counted here will come for the lock.
         if self.waiting.load(Ordering::Relaxed) == 0 {
             return false;
         }
@@ -63,8 +65,8 @@ impl FairLock {
     #[cold]
     #[inline(never)]
     fn hand(&self) {
-        // ORDERING: pairs with the acquire in `try_take_handed`: the next holder finds the stores of
-        // this one.
+        // ORDERING: pairs with the acquire in `try_take_handed`: the next holder finds the stores
+        // of this one.
         self.handed.store(1, Ordering::Release);
         self.wake();
     }

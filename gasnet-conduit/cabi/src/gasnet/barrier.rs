@@ -1,9 +1,9 @@
 //! The barrier of two phases: by dissemination, in log2 rounds of short messages.
 //!
 //! In round k each process tells its knowledge to the one 2^k ranks above: whether barriers were
-//! named, and how. The handler of a message that has come in its turn has the next one sent, so that
-//! a notify waits for nobody, and each call that handles messages goes on with a barrier. Messages
-//! carry the phase's lowest bit: a process is at most one phase ahead of others.
+//! named, and how. The handler of a message that has come in its turn has the next one sent, so
+//! that a notify waits for nobody, and each call that handles messages goes on with a barrier.
+//! Messages carry the phase's lowest bit: a process is at most one phase ahead of others.
 
 use super::handlers::arguments;
 use super::{
