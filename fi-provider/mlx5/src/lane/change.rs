@@ -94,11 +94,12 @@ impl Lane {
     }
 
     /// Returns whether peer `index` could change over to a queue that has come, if one has, without
-    /// a wait: as far as completions that are there tell. There is room in the queue that it has.
+    /// a wait: as far as completions that are there tell, of whose queues `taken` is told. There is
+    /// room in the queue that it has.
     ///
     /// # Safety
     /// As [`Lane::write_inline`].
-    pub(super) unsafe fn may_change(&self, index: u32) -> bool {
+    pub(super) unsafe fn may_change(&self, index: u32, mut taken: impl FnMut(u32)) -> bool {
         let Some(later) = &self.later else {
             return true;
         };
@@ -115,8 +116,9 @@ impl Lane {
             if unsafe { self.sign_last(at) }.is_err() {
                 return true;
             }
-            if !self.take() {
-                return self.check(way).is_err();
+            match self.take_next() {
+                Some((queue, _)) => taken(queue),
+                None => return self.check(way).is_err(),
             }
         }
         true

@@ -95,6 +95,6 @@ impl Lane {
             }
         }
         // SAFETY: this thread holds the lane, and the peer is one of the lane's.
-        unsafe { self.may_change(index) }
+        unsafe { self.may_change(index, taken) }
     }
 }

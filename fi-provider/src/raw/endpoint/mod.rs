@@ -507,6 +507,7 @@ impl Endpoint {
         }
         if far.has_to_mend() {
             self.mend(far);
+            self.collect_taken(far);
         }
         if !any {
             self.rest_far(far);

@@ -146,12 +146,12 @@ impl FarOrigin {
         !far.receives.is_ready()
     }
 
-    /// Tells the peer the number of its records that were taken; false where that cannot be now.
+    /// Tells the peer the number of its records that were taken, if a post in line finds room:
+    /// [`FarOrigin::tell_slowly`] takes completions for that, and operations that are done would
+    /// lie in the way of those that the program starts before they are reported.
     pub(super) fn tell(&mut self, far: &Far) -> bool {
-        let number = self.number;
         let (address, key) = self.theirs.taken;
-        let key = Be32::new(key);
-        let segment = Segment::new(address, key);
+        let segment = Segment::new(address, Be32::new(key));
         let taken = self.taken();
         far.traffic.is_busy.set(true);
         // SAFETY: the lane is alive and used by this thread alone, and the connection is one of its
@@ -162,19 +162,21 @@ impl FarOrigin {
         };
         if is_told {
             (self.told, self.until_due) = (taken, DUE);
-            return true;
         }
-        self.tell_slowly(far, number, (address, key))
+        is_told
     }
 
-    /// Tells it where the lane has no room without looking, or is not connected yet.
+    /// Tells it if that is due, also where the lane has no room without looking, or is not
+    /// connected yet; false where that cannot be now. In a turn that looks for everything, which
+    /// reports the operations whose completions were taken.
     #[cold]
-    pub(super) fn tell_slowly(
-        &mut self,
-        far: &Far,
-        number: u32,
-        (address, key): (u64, Be32),
-    ) -> bool {
+    pub(super) fn tell_slowly(&mut self, far: &Far) -> bool {
+        if !self.is_due() || self.tell(far) {
+            return true;
+        }
+        let number = self.number;
+        let (address, key) = self.theirs.taken;
+        let key = Be32::new(key);
         let hub = &far.hub;
         let lane = hub.memory.lane();
         if !lane.adopt(number) || lane.faults() > 0 && lane.fault(Some(number)).is_some() {
@@ -275,7 +277,9 @@ impl Arrivals {
     /// Has a peer told later the number of its records that were taken.
     #[cold]
     pub(super) fn note_untold(&mut self, far: &Far, number: u32) {
-        self.untold.push(number);
+        if !self.untold.contains(&number) {
+            self.untold.push(number);
+        }
         far.traffic.has_left.set(true);
         far.traffic.is_busy.set(true);
     }

@@ -98,6 +98,17 @@ impl Endpoint {
     /// [`Error::NoSuchKey`], [`Error::PeerGone`], [`Error::Broken`]; [`Error::Again`] where the
     /// lane has no room.
     pub(crate) fn find_far(&self, path: &FarPath, key: u64) -> Result<Found, Error> {
+        let found = Self::look_for(path, key);
+        // The wait has taken completions.
+        if let Some(far) = self.far() {
+            self.collect_taken(far);
+        }
+        found
+    }
+
+    /// Does as [`Endpoint::find_far`], and leaves it to the caller to report the operations whose
+    /// completions the wait has taken.
+    pub(super) fn look_for(path: &FarPath, key: u64) -> Result<Found, Error> {
         let start = Instant::now();
         let slots = TABLE_BYTES / SLOT_BYTES;
         let first = first_slot(key);

@@ -71,6 +71,7 @@ impl Endpoint {
                 path.probe(far.hub.memory.discard(size_of::<u64>()));
             }
         }
+        self.collect_taken(far);
         let is_starved = |link: &Rc<Link>| link.far().is_some_and(FarPath::is_starved);
         far.traffic.is_starved.set(links.iter().any(is_starved));
     }
@@ -246,7 +247,7 @@ impl Endpoint {
             return None;
         }
         let before = path.region_under(failed.remote_key())?;
-        let found = self.find_far(path, before.key).ok()?;
+        let found = Self::look_for(path, before.key).ok()?;
         let (address, len) = (failed.remote_address(), u64::from(cause.len));
         let fits = found.offset(address, len).is_some() && found.state.allows(cause.mark.rights());
         if !fits || found.state == before.found.state || !path.has_room(Lane::Memory) {

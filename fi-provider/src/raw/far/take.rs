@@ -209,7 +209,7 @@ impl Endpoint {
     fn take_left(&self, far: &Far, arrivals: &mut Arrivals) -> bool {
         for number in std::mem::take(&mut arrivals.untold) {
             if let Some(peer) = arrivals.origin(number)
-                && !peer.tell(far)
+                && !peer.tell_slowly(far)
             {
                 arrivals.untold.push(number);
             }

@@ -10,7 +10,7 @@ use super::{
     BARRIER_MISMATCH, Mode, NOT_READY, OK, core, engine, failure, for_both, index, poll, rank,
     ranks, wait,
 };
-use gasnet_conduit::{Error, Message};
+use gasnet_conduit::{Core, Error, Message};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -114,13 +114,39 @@ pub(super) fn above(round: u32) -> u32 {
 /// A message to the process above of a round: its rank, and the arguments.
 type Telling = (u32, [u32; 2]);
 
-/// Returns the message of a round.
-fn telling((phase, round, known): (u32, u32, Known)) -> Telling {
-    let [kind, id] = known.to_args();
-    (above(round), [phase & 1 | round << 1 | kind << 8, id])
+/// The begin of a round: its phase and number, and the knowledge to be told.
+struct Round(u32, u32, Known);
+
+impl Round {
+    /// Returns the message of the round; none behind the last one.
+    fn telling(&self) -> Option<Telling> {
+        let &Self(phase, round, known) = self;
+        let [kind, id] = known.to_args();
+        let args = [phase & 1 | round << 1 | kind << 8, id];
+        (round < rounds()).then(|| (above(round), args))
+    }
 }
 
-/// Sends a message, outside of handlers. Not with the lock held: handlers may run meanwhile.
+impl Own {
+    /// Ends the round that is under way, if its word has come; returns the next one.
+    fn advance(&mut self) -> Option<Round> {
+        if !self.is_notified || self.round >= rounds() {
+            return None;
+        }
+        let place = &CAME[(self.phase & 1) as usize][self.round as usize];
+        // ORDERING: pairs with the store in `arrives`.
+        let value = place.swap(0, Ordering::Acquire);
+        if value == 0 {
+            return None;
+        }
+        let come = Known::of_args((value >> 32) as u32 & 3, value as u32);
+        self.known = self.known.and(come);
+        self.round += 1;
+        Some(Round(self.phase, self.round, self.known))
+    }
+}
+
+/// Sends a message, outside of handlers.
 fn tell<G: Mode>((rank, args): Telling) {
     let sent = engine::<G>().request_short(rank, index::BARRIER, &args);
     sent.unwrap_or_else(|error| fail(&error));
@@ -142,37 +168,29 @@ pub(super) unsafe extern "C" fn arrives(message: *mut Message) {
     let (phase, round, kind) = (first & 1, first >> 1 & 0x7f, first >> 8);
     if let Some(place) = CAME[phase as usize].get(round as usize) {
         let value = HAS_COME | u64::from(kind) << 32 | u64::from(id);
-        // ORDERING: pairs with the swap in `advance`: stores of the sender before its notify
+        // ORDERING: pairs with the swap in `Own::advance`: stores of the sender before its notify
         // is seen by those that wait, as the engine's message before.
         place.store(value, Ordering::Release);
     }
-    advance(|(rank, args)| {
-        let kept = core.request_later(rank, index::BARRIER, args);
-        kept.unwrap_or_else(|error| fail(&error));
-    });
+    // With the lock held, so that nobody finds the round over and the message neither sent nor
+    // kept.
+    let mut own = own();
+    while let Some(next) = own.advance() {
+        if let Some((rank, args)) = next.telling() {
+            let kept = core.request_later(rank, index::BARRIER, args);
+            kept.unwrap_or_else(|error| fail(&error));
+        }
+    }
 }
 
-/// Goes on with the words that have come: sends messages by a function.
-fn advance(send: impl Fn(Telling)) {
+/// Goes on with the words that have come, outside of handlers.
+fn advance<G: Mode>() {
     loop {
-        let mut own = own();
-        if !own.is_notified || own.round >= rounds() {
-            return;
-        }
-        let place = &CAME[(own.phase & 1) as usize][own.round as usize];
-        // ORDERING: pairs with the store in `arrives`.
-        let value = place.swap(0, Ordering::Acquire);
-        if value == 0 {
-            return;
-        }
-        own.known = own
-            .known
-            .and(Known::of_args((value >> 32) as u32 & 3, value as u32));
-        own.round += 1;
-        let next = (own.phase, own.round, own.known);
-        drop(own);
-        if next.1 < rounds() {
-            send(telling(next));
+        // Not with the lock held: handlers may run while a message is sent.
+        let next = own().advance();
+        match next {
+            None => return,
+            Some(next) => next.telling().into_iter().for_each(tell::<G>),
         }
     }
 }
@@ -190,21 +208,22 @@ fn notify<G: Mode>(id: c_int, flags: c_int) {
     }
     own.phase = own.phase.wrapping_add(1);
     (own.is_notified, own.round, own.known) = (true, 0, known);
-    let first = (own.phase, 0, known);
+    let first = Round(own.phase, 0, known);
     drop(own);
-    if rounds() > 0 {
-        tell::<G>(telling(first));
-        advance(tell::<G>);
+    if let Some(first) = first.telling() {
+        tell::<G>(first);
+        advance::<G>();
     }
 }
 
-/// Returns whether all have notified; it was notified here.
+/// Returns whether all have notified, and this process has told so: until then others may wait for
+/// it. It was notified here.
 fn is_complete(routine: &str) -> bool {
     let own = own();
     if !own.is_notified {
         failure::end_job(routine, format_args!("no gasnet_barrier_notify before"));
     }
-    own.round >= rounds()
+    own.round >= rounds() && !core().is_some_and(Core::has_later)
 }
 
 /// Ends a barrier that is complete.
