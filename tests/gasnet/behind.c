@@ -1,5 +1,5 @@
-// A barrier that is over for a node is not held up by it any more, also where the ring to the node that it
-// has to tell is just full: in a ring of 64 KiB, of the first numbers of requests.
+// A barrier that is over for a node is not held up by it any more, also where the ring to the node
+// that it has to tell is just full: a ring of 64 KiB is, with one of these numbers of requests.
 // run: nodes=1 np=4 mode=seq,par
 #include "check.h"
 

@@ -1,5 +1,6 @@
-// Puts of words in line, in front of replies that the node takes and behind them: by a post of its own to
-// the same queue the library tells the peer that it has taken some, also where the queue is nearly full.
+// Puts of words in line, in front of replies that the node takes and behind them: by a post of its
+// own to the same queue the library tells the peer that it has taken some, also where the queue is
+// nearly full.
 // run: np=2 mode=seq,par
 #include "check.h"
 
@@ -39,7 +40,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < BEHIND; i++) gasnet_put_nbi_val(1, there + BEFORE + i, value, 8);
         gasnet_wait_syncnbi_puts();
         GASNET_BLOCKUNTIL(answers == (before + 1) * ASKED);
-        for (int i = 0; i < before; i++) CHECK(gasnet_get_val(1, there + i, 8) == value + (uint64_t)i);
+        for (int i = 0; i < before; i++)
+            CHECK(gasnet_get_val(1, there + i, 8) == value + (uint64_t)i);
         for (int i = 0; i < BEHIND; i++) CHECK(gasnet_get_val(1, there + BEFORE + i, 8) == value);
     }
     meet();
