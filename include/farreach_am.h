@@ -325,8 +325,9 @@ void farreach_am_abort(farreach_am_t *am, int code, const char *message) __attri
 
 /* Leaves the handler that this thread runs in, if it does: it is never returned to, as the process is
  * about to end. Requests and polls are possible again; messages of the handler's kind, requests
- * or replies, do not come any more. farreach_am_close tells the launcher, and leaves the engine
- * as it is. */
+ * or replies, do not come any more, nor does room for them at peers, and over libfabric a peer's
+ * first word: a request may wait for ever. farreach_am_close has the messages that are sent leave,
+ * tells the launcher, and leaves the engine as it is. */
 void farreach_am_leave_handler(farreach_am_t *am);
 
 /* Returns words for a result; and for the last failure of this thread, with its reason. */

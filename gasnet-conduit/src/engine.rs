@@ -566,6 +566,13 @@ impl Core {
         Ok(job.end()?)
     }
 
+    /// Has the device or libfabric do all that it was given, for a while at most: for a process that
+    /// ends with the engine open. No operation of the process is reported any more.
+    pub fn settle(&self) {
+        self.requests.settle();
+        self.replies.settle();
+    }
+
     /// Returns the segments of all processes, by rank; none before they are attached.
     pub fn segments(&self) -> Option<&[Segment]> {
         self.segments.get().map(|segments| &**segments)

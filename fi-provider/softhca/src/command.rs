@@ -60,6 +60,8 @@ fabric. The exit status is the program's own (128 + N when signal N ended it).
   --no-dc              no dynamic connections
   --no-devx            contexts with DEVX are refused, as for users without the right to them
   --no-hook            farreach_softhca_kick is refused, so that programs that know of it wait as on hardware
+  --on-kicks           look at the queues when a program calls farreach_softhca_kick, and else ten times a second, so that
+                       few instructions of a program depend on when the device acts
   --no-masked-atomics  atomics with masks, and of 4 bytes, are not among what DEVX tells of
   --max-message N      a message holds no more than N bytes (default: 1 GiB)
   --max-pinned N       a process registers no more than N bytes, in whole pages, whatever its limit of locked memory
@@ -147,6 +149,8 @@ pub struct Options {
     pub trace: bool,
     /// Refuse kicks.
     pub no_hook: bool,
+    /// Look at the queues at kicks, and seldom otherwise.
+    pub on_kicks: bool,
 }
 
 /// Runs a program with the device; gives the exit status for the shell.
@@ -180,6 +184,7 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
     let manners = Manners {
         trace: options.trace,
         refuses_kicks: options.no_hook,
+        waits_for_kicks: options.on_kicks,
         polls: options.latencies.is_some() || options.transactions.is_some(),
     };
     let mut server = Server::new(&directory, config, settings, manners).map_err(Error::Device)?;

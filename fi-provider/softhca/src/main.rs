@@ -52,6 +52,7 @@ fn command() -> Result<ExitCode, Error> {
             Some(Long("no-dc")) => options.no_dc = true,
             Some(Long("no-devx")) => options.no_devx = true,
             Some(Long("no-hook")) => options.no_hook = true,
+            Some(Long("on-kicks")) => options.on_kicks = true,
             Some(Long("no-masked-atomics")) => options.no_masked_atomics = true,
             Some(Long("max-message")) => options.max_message = Some(number(&mut parser)?),
             Some(Long("max-pinned")) => options.max_pinned = Some(number(&mut parser)?),

@@ -168,6 +168,15 @@ fn a_device_that_refuses_kicks_acts_by_itself() {
 }
 
 #[test]
+fn a_device_that_waits_for_kicks_seldom_acts_without() {
+    let kicked = Under {
+        options: &["--on-kicks"],
+        ..PLAIN
+    };
+    kicked.succeed(&[&support::program("verbs", &["ibverbs", "mlx5"]), "kicked"]);
+}
+
+#[test]
 fn a_stopped_process_receives_and_a_killed_one_does_not() {
     verbs("stopped");
 }

@@ -204,6 +204,7 @@ macro_rules! functions {
             let _ = engine.leave();
             if engine.has_left_handler() {
                 // The progress that has called the handler is not over, and uses the engine.
+                engine.settle();
                 std::mem::forget(engine);
             }
         }

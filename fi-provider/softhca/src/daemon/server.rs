@@ -28,6 +28,9 @@ use kicks::Kick;
 const SHORTEST_SLEEP: u64 = 50_000;
 const LONGEST_SLEEP: u64 = 1_000_000;
 
+/// The time between two looks that nobody has asked for, where clients are to kick, in ns.
+const UNASKED: u64 = 100_000_000;
+
 /// The longest while something waits for a peer, or an event for room.
 const WAITING_SLEEP: u64 = 200_000;
 
@@ -92,6 +95,8 @@ pub(crate) struct Manners {
     pub(crate) trace: bool,
     /// Refuses kicks: clients wait as for a device in hardware.
     pub(crate) refuses_kicks: bool,
+    /// Looks at the queues where a client kicks, and only now and then otherwise.
+    pub(crate) waits_for_kicks: bool,
     /// Looks at the queues all the time while something is posted: operations take the times that
     /// they were given.
     pub(crate) polls: bool,
@@ -116,6 +121,8 @@ pub(crate) struct Server {
     transactions: Option<Transactions>,
     /// Until when the device polls, where operations take time.
     busy_until: u64,
+    /// When the device has last looked at the queues.
+    looked: u64,
 }
 
 impl Client {
@@ -143,6 +150,7 @@ impl Server {
             violations: 0,
             transactions: None,
             busy_until: 0,
+            looked: 0,
         })
     }
 
@@ -170,7 +178,7 @@ impl Server {
         let end = sys::process(program.id())?;
         let mut sleep = SHORTEST_SLEEP;
         loop {
-            let progress = self.act();
+            let progress = self.act_unasked();
             let unsent = self.programs.flush();
             let kick = self.answer_kicks(false);
             let busy = progress.worked || progress.more;
@@ -221,8 +229,17 @@ impl Server {
         }
     }
 
+    /// Looks at the queues, where no client has asked for it.
+    fn act_unasked(&mut self) -> Progress {
+        if self.manners.waits_for_kicks && self.now() < self.looked + UNASKED {
+            return Progress::default();
+        }
+        self.act()
+    }
+
     fn act(&mut self) -> Progress {
         let now = self.now();
+        self.looked = now;
         let progress = self.device.step(&mut self.programs, now);
         for (process, violation) in &progress.violations {
             self.tell(*process, violation);

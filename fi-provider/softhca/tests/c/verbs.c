@@ -58,6 +58,49 @@ static void unasked(void)
     close_side(&b);
 }
 
+/* Returns the nanoseconds of a clock that only runs on. */
+static long now(void)
+{
+    struct timespec time;
+    CHECK(!clock_gettime(CLOCK_MONOTONIC, &time));
+    return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+
+/*
+ * Checks that a device that waits for kicks leaves an entry alone for a while, executes it when it
+ * is kicked, and some time without a kick, too.
+ */
+static void kicked(void)
+{
+    enum { ROUNDS = 20 };
+    struct side a, b;
+    struct ibv_wc wc;
+    int early = 0;
+    pair(&a, &b);
+    struct address to = address_of(&b);
+    for (int round = 0; round < ROUNDS; round++) {
+        CHECK(!kick());
+        post(&a, IBV_WR_RDMA_WRITE, a.memory, 4, to.base + 16, to.rkey, 0, 0);
+        for (long start = now(); now() < start + 3000000;)
+            if (ibv_poll_cq(a.cq, 1, &wc)) {
+                early++;
+                goto seen;
+            }
+        CHECK(!kick());
+        CHECK(ibv_poll_cq(a.cq, 1, &wc) == 1);
+    seen:
+        CHECK(wc.status == IBV_WC_SUCCESS);
+    }
+    /* A look that nobody has asked for may have come in between. */
+    CHECK(early < ROUNDS / 2);
+    post(&a, IBV_WR_RDMA_WRITE, a.memory, 4, to.base + 16, to.rkey, 0, 0);
+    while (!ibv_poll_cq(a.cq, 1, &wc))
+        ;
+    CHECK(wc.status == IBV_WC_SUCCESS);
+    close_side(&a);
+    close_side(&b);
+}
+
 /*
  * Forks a child that connects, by addresses that go over pipes, and makes the parent's side of it.
  */
@@ -257,7 +300,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = { { "rdma", rdma }, { "stopped", stopped }, { "events", events }, { "unasked", unasked }, { "datagrams", datagrams } };
+    } cases[] = { { "rdma", rdma }, { "stopped", stopped }, { "events", events }, { "unasked", unasked },
+                  { "kicked", kicked }, { "datagrams", datagrams } };
     for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof *cases; i++)
         if (!strcmp(argv[1], cases[i].name)) {
             cases[i].run();

@@ -1,4 +1,4 @@
-//! The end of an endpoint: its peers learn it.
+//! The end of an endpoint: its peers learn it, behind all that it has sent.
 
 use super::{Endpoint, FAREWELL};
 use crate::raw::error::Error;
@@ -34,6 +34,14 @@ impl Drop for Endpoint {
                 std::thread::yield_now();
             }
         }
+        self.settle();
+    }
+}
+
+impl Endpoint {
+    /// Waits until the device or libfabric has done all that it was given, half a second at most: for
+    /// a process that ends without the endpoint being closed. Nothing is reported any more.
+    pub fn settle(&self) {
         let start = Instant::now();
         while self.let_act() && start.elapsed() < FAREWELL {
             std::thread::yield_now();
