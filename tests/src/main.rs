@@ -18,7 +18,7 @@ mod supervise;
 mod sys;
 
 use case::Build;
-use groups::Group;
+use groups::{Ahead, Group};
 use lexopt::Arg::{Long, Short, Value};
 use lexopt::ValueExt;
 use place::Place;
@@ -158,15 +158,11 @@ fn run(options: &Options) -> Result<bool, String> {
     if selected.iter().any(|group| group.needs_staging) {
         groups::stage(&session);
     }
-    let mut ahead: Vec<_> = (selected.iter())
-        .filter(|group| session.filters.is_empty() && !group.waits)
-        .flat_map(|group| (group.ahead)(&session))
-        .collect();
+    let ahead: Vec<_> = selected.iter().filter_map(|group| group.ahead).collect();
     for group in selected {
-        let beside = match group.waits {
-            true => std::mem::take(&mut ahead),
-            false => Vec::new(),
-        };
+        let here = |ahead: &&Ahead| session.filters.is_empty() && ahead.beside == group.name;
+        let beside = ahead.iter().filter(here);
+        let beside: Vec<_> = beside.flat_map(|it| (it.builds)(&session)).collect();
         run_group(&session, group, &beside);
     }
     Ok(summary(&session, started.elapsed()))

@@ -36,15 +36,19 @@ pub(crate) struct Group {
     pub(crate) waits: bool,
     /// Whether it needs the library and its tools staged.
     pub(crate) needs_staging: bool,
-    /// Returns builds of its own that may be made before, beside a group that waits.
-    pub(crate) ahead: fn(&Session) -> Vec<Arc<Build>>,
+    /// Builds of its own that are made before.
+    pub(crate) ahead: Option<Ahead>,
     /// Finds its cases. An error fails the group.
     pub(crate) cases: fn(&Session) -> Result<Vec<Case>, String>,
 }
 
-/// Returns no builds.
-fn none(_: &Session) -> Vec<Arc<Build>> {
-    Vec::new()
+/// Builds of a group that are made beside the cases of another one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ahead {
+    /// Returns the builds.
+    pub(crate) builds: fn(&Session) -> Vec<Arc<Build>>,
+    /// The name of the other group, whose cases leave processors idle.
+    pub(crate) beside: &'static str,
 }
 
 /// All groups, in the order in which they run.
@@ -56,7 +60,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: false,
-        ahead: none,
+        ahead: None,
         cases: lint::cases,
     },
     Group {
@@ -66,7 +70,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: false,
-        ahead: none,
+        ahead: None,
         cases: cargo::unit,
     },
     Group {
@@ -76,7 +80,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: false,
-        ahead: none,
+        ahead: None,
         cases: cargo::contract,
     },
     Group {
@@ -87,7 +91,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: false,
-        ahead: none,
+        ahead: None,
         cases: cargo::loom,
     },
     Group {
@@ -97,7 +101,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: abi::cases,
     },
     Group {
@@ -107,7 +111,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: programs::conformance,
     },
     Group {
@@ -117,7 +121,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: programs::on_hosts,
     },
     Group {
@@ -127,7 +131,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: programs::lossy,
     },
     Group {
@@ -137,7 +141,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: programs::soak,
     },
     Group {
@@ -147,7 +151,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: launch::cases,
     },
     Group {
@@ -157,7 +161,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: install::cases,
     },
     Group {
@@ -167,7 +171,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: examples::cases,
     },
     Group {
@@ -177,7 +181,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: gasnet::cases,
     },
     Group {
@@ -187,7 +191,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: rust::cases,
     },
     Group {
@@ -197,7 +201,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: true,
         needs_staging: true,
-        ahead: none,
+        ahead: None,
         cases: calls::cases,
     },
     Group {
@@ -207,7 +211,10 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: false,
         waits: false,
         needs_staging: true,
-        ahead: cargo::icount_ahead,
+        ahead: Some(Ahead {
+            builds: cargo::icount_ahead,
+            beside: "hosts",
+        }),
         cases: cargo::icount,
     },
     Group {
@@ -217,7 +224,7 @@ pub(crate) static ALL: [Group; 17] = [
         parallel: true,
         waits: false,
         needs_staging: false,
-        ahead: none,
+        ahead: None,
         cases: planted::cases,
     },
 ];
@@ -228,4 +235,18 @@ pub(crate) fn stage(session: &Session) {
     let build = Build::new(session.cargo(&["xtask", "stage"]), Duration::from_secs(600));
     let result = session.build(&build);
     session.finish("build", "stage", started.elapsed(), result);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builds_are_made_beside_a_group_that_runs_before() {
+        for (at, group) in ALL.iter().enumerate() {
+            let Some(ahead) = group.ahead else { continue };
+            let beside = ALL.iter().position(|other| other.name == ahead.beside);
+            assert!(beside.is_some_and(|beside| beside < at), "{}", group.name);
+        }
+    }
 }
