@@ -43,6 +43,7 @@ pub mod futex;
 pub mod handover;
 pub mod helper;
 pub mod lock;
+mod memcheck;
 pub mod named;
 pub mod order;
 pub mod processors;

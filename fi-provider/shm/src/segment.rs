@@ -3,6 +3,7 @@
 //! A memfd disappears with its last user, so nothing is left behind when processes are killed, and
 //! the size of `/dev/shm` does not matter (memfd_create(2)).
 
+use crate::memcheck::{self, Request};
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
@@ -292,6 +293,25 @@ impl Reservation {
         Ok(self.base + at)
     }
 
+    /// Has valgrind's memcheck take `len` bytes from `base() + at` for memory that nobody may access:
+    /// its leak check reads all other memory, and fills mappings whose pages come with the first
+    /// touch.
+    pub fn hide(&self, at: usize, len: usize) {
+        memcheck::request(Request::NoAccess, self.base + at, len);
+    }
+
+    /// Has memcheck take `len` bytes from `base() + at` for memory that has values.
+    pub fn show(&self, at: usize, len: usize) {
+        memcheck::request(Request::Defined, self.base + at, len);
+    }
+
+    /// Hides the range, and has memcheck report no access to it: of memory in which another process
+    /// knows the parts that are in use.
+    pub fn keep_from_memcheck(&self) {
+        self.hide(0, self.len);
+        memcheck::request(Request::ReportNot, self.base, self.len);
+    }
+
     /// Tells the kernel that children of a fork shall not have these addresses.
     pub fn keep_from_children(&self) {
         // SAFETY: the range is owned by this value; the advice changes no contents in this process.
@@ -320,6 +340,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
+        memcheck::request(Request::Report, self.base, self.len);
         // SAFETY: the range is owned by this value, and callers that got addresses in it were told
         // that they live as long as it does.
         unsafe { libc::munmap(self.base as *mut _, self.len) };

@@ -29,6 +29,7 @@ impl Arena {
         space.map_shared(0, &memory, 0, bytes)?;
         space.keep_from_children();
         space.keep_from_cores();
+        space.hide(0, bytes);
         Ok(Self {
             memory,
             space,
@@ -68,6 +69,7 @@ impl Arena {
         if len > bytes {
             free.insert(at + bytes, len - bytes);
         }
+        self.space.show(at, bytes);
         Ok(at)
     }
 
@@ -83,6 +85,7 @@ impl Arena {
             // Pages that could not be cleared are never given out again.
             return;
         }
+        self.space.hide(at, bytes);
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut at, mut len) = (at, bytes);
         if let Some(after) = free.remove(&(at + len)) {

@@ -71,6 +71,7 @@ impl Near {
         memory.map_shared(0, &file, 0, memory.len())?;
         memory.keep_from_children();
         memory.keep_from_cores();
+        memory.keep_from_memcheck();
         let pid = handover::process_of(&stream)?;
         Ok(Self {
             watched: stream.try_clone()?,
