@@ -63,8 +63,15 @@ impl Slot {
         self.plain.get().len
     }
 
+    /// Notes an operation, whose block has none: completions of a queue are reported before its
+    /// blocks are used again.
     #[inline(always)]
     fn note(&self, mark: Mark, len: u32, context: Option<u64>) {
+        debug_assert_eq!(
+            self.plain.get().note,
+            BLANK,
+            "an operation was not reported"
+        );
         Plain::put(&self.plain, mark.head(), len, context);
     }
 
