@@ -202,7 +202,10 @@ pub(crate) fn count_compiled(
 pub(crate) fn raw(tools: &Tools, disassembly: &mut Disassembly) -> Result<Counted, String> {
     let options = format!("{OPTIONS} {UNCOUNTED}");
     let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
-    let on_device = [vec![tools.softhca.clone().into()], words(&["run", "--on-kicks", "--"])];
+    let on_device = [
+        vec![tools.softhca.clone().into()],
+        words(&["run", "--on-kicks", "--"]),
+    ];
     let rounds = ROUNDS.to_string();
     let mut counted = Counted::default();
     for (launcher, arguments) in [

@@ -24,6 +24,7 @@ impl Server {
             manners: Manners::default(),
             transactions: None,
             busy_until: 0,
+            looked: 0,
         })
     }
 
