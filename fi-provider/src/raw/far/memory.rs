@@ -676,6 +676,11 @@ fn read_table(path: &FarPath, slot: usize, local: Local) -> Result<(), (Error, O
     let (table, key) = path.theirs.table;
     let to = path.to(table + (slot * SLOT_BYTES) as u64, key);
     let lane = path.memory_lane();
+    // The post itself would take completions of any queue, and tell nobody.
+    while !path.has_room(Lane::Memory) {
+        lane.idle()
+            .map_err(|failure| (path.failure(failure), None))?;
+    }
     // SAFETY: this thread alone uses the lane, the connection is one of its peers, and the piece is
     // registered.
     let posted = unsafe { lane.read(to, local) };
