@@ -77,7 +77,8 @@ pub struct Failure {
 /// A queue of entries: a handle, whose clones are the same queue, for the endpoints of a thread.
 ///
 /// It never overflows: operations that would report to it are refused with [`Error::Again`] when it
-/// has no room for their entries, and messages wait in their rings.
+/// has no room for their entries, and messages wait in their rings while it is full of entries that
+/// nobody has taken. Room that is kept for operations holds up no message.
 #[derive(Clone, Debug)]
 pub struct CompletionQueue(Rc<Queue>);
 
@@ -201,6 +202,14 @@ impl CompletionQueue {
         self.with_entries(|entries| entries.is_open())
     }
 
+    /// Returns whether the entry of something that has come from a peer may be added: there is
+    /// room, or fewer entries than the capacity wait to be taken. Answers that operations keep room
+    /// for may be behind what has come, and the program can take nothing before them.
+    #[inline(always)]
+    pub(crate) fn admits(&self) -> bool {
+        self.has_room() || self.room() > 0
+    }
+
     #[cold]
     #[inline(never)]
     fn find_room(&self) -> bool {
@@ -224,9 +233,12 @@ impl CompletionQueue {
         self.with_entries(|entries| entries.len()) > 0
     }
 
-    /// Returns the number of entries for which there is room.
+    /// Returns the number of entries that may be added of what has come
+    /// ([`CompletionQueue::admits`]).
+    #[cold]
+    #[inline(never)]
     pub(crate) fn room(&self) -> usize {
-        let taken = self.with_entries(|entries| entries.len() + entries.kept_many());
+        let taken = self.with_entries(|entries| entries.len());
         self.0.capacity.saturating_sub(taken)
     }
 
@@ -514,13 +526,17 @@ mod tests {
             is_last: true,
         };
         assert!(queue.reserve() && queue.reserve() && !queue.reserve());
+        assert!(
+            queue.admits() && queue.room() == 2,
+            "nothing is to be taken"
+        );
         queue.fill(Ok(entry(1)));
         assert!(!queue.has_room());
         assert_eq!(queue.next(), Some(Ok(entry(1))));
         assert!(queue.has_room());
         queue.release();
         queue.push(Ok(entry(2)));
-        assert!(queue.reserve() && !queue.has_room());
+        assert!(queue.reserve() && !queue.has_room() && queue.admits());
         assert_eq!((queue.next(), queue.next()), (Some(Ok(entry(2))), None));
     }
 }

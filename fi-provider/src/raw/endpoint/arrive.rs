@@ -239,7 +239,7 @@ impl Endpoint {
             None => !self.matcher.borrow().is_stalled(),
             Some(_) => self.paired.borrow().is_empty(),
         };
-        is_free && self.config.receive.has_room()
+        is_free && self.config.receive.admits()
     }
 
     /// Finds a place for a message of `len` bytes that has come.
@@ -325,7 +325,7 @@ impl Endpoint {
         let Some([data, len]) = record.words() else {
             return Fate::Broken;
         };
-        if !self.config.receive.has_room() {
+        if !self.config.receive.admits() {
             record.leave();
             return self.note_left();
         }

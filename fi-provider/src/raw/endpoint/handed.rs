@@ -9,14 +9,14 @@ impl Endpoint {
     /// came, tells of buffers that take no more, and answers the senders of messages that were
     /// dropped.
     pub(super) fn deliver_shared(&self, member: &Member) {
-        while self.config.receive.has_room() {
+        while self.config.receive.admits() {
             let first = member.handed.matched.borrow_mut().pop_front();
             let Some((early, place, source)) = first else {
                 break;
             };
             self.deliver(early, &place, source);
         }
-        while self.config.receive.has_room() {
+        while self.config.receive.admits() {
             let closed = member.context.0.closed.borrow_mut().pop_front();
             let Some(buffer) = closed else {
                 break;

@@ -346,7 +346,7 @@ impl Endpoint {
 
     /// Brings a message to its place, or keeps the two until there is room for the entry.
     fn deliver_if_room(&self, early: Early, place: Place, source: Option<PeerIndex>) {
-        if self.paired.borrow().is_empty() && self.config.receive.has_room() {
+        if self.paired.borrow().is_empty() && self.config.receive.admits() {
             return self.deliver(early, &place, source);
         }
         self.paired.borrow_mut().push_back((early, place, source));
@@ -357,7 +357,7 @@ impl Endpoint {
     /// Brings the messages to their places that had no room for their entries.
     pub(super) fn deliver_paired(&self) {
         while !self.paired.borrow().is_empty() {
-            if !self.config.receive.has_room() {
+            if !self.config.receive.admits() {
                 return self.note_work();
             }
             let first = self.paired.borrow_mut().pop_front();
