@@ -18,7 +18,6 @@ use crate::raw::completion::{Part, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::far::path::FarPath;
 use crate::raw::libfabric::path::LibfabricPath;
-use crate::raw::protocol::Kind;
 use crate::raw::region::{Access, Rights};
 use std::num::NonZero;
 
@@ -75,7 +74,8 @@ impl Endpoint {
         })
     }
 
-    /// Writes to a region that is counted, by the device, and tells the peer behind that.
+    /// Writes to a region that is counted, by the device, and tells the peer behind that; false
+    /// where records have to carry the bytes: then nothing was done.
     ///
     /// # Safety
     /// As [`Endpoint::write`].
@@ -86,19 +86,20 @@ impl Endpoint {
         (source, len): (*const u8, usize),
         data: u64,
         report: R,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let what = (Operation::Write, len, report);
         // SAFETY: `source` holds the bytes until the operation is reported.
-        self.count_behind(plain, path, what, |part| unsafe {
+        let counted = self.count_behind(plain, path, what, |part| unsafe {
             let told = (Some(data), part);
             let is_written =
                 self.write_far::<false, Part>(plain, path, address, (source, len), told)?;
             is_written.then_some(true).ok_or(Error::TooLong)
-        })?;
-        if len == 0 {
-            self.owe(&plain.link, Kind::Told, [data, 0, 0]);
+        });
+        match counted {
+            Ok(()) => Ok(true),
+            Err(Error::TooLong) => Ok(false),
+            Err(error) => Err(error),
         }
-        Ok(())
     }
 
     /// Reads from a region that has refused that: if it is counted.

@@ -13,6 +13,7 @@
 
 use super::link::Path;
 use super::pending::State;
+use super::range::Range;
 use super::remote::RemoteRegion;
 use super::stream::Stream;
 use super::together;
@@ -429,7 +430,7 @@ impl Endpoint {
     /// the data behind the bytes (fi_writedata).
     ///
     /// # Errors
-    /// As [`Endpoint::write`]; [`Error::TooLong`] for bytes that would go by the ring in pieces.
+    /// As [`Endpoint::write`].
     ///
     /// # Safety
     /// As [`Endpoint::write`].
@@ -446,20 +447,26 @@ impl Endpoint {
         if region.link.burden() >= MOST_ASKED {
             return Err(Error::Again);
         }
+        let range = Range {
+            region,
+            address,
+            len,
+        };
         if let Path::Far(path) = &region.link.path {
-            if region.counted.is_some() {
-                let bytes = (source, len);
-                // SAFETY: `source` holds the bytes until the operation is reported.
-                return unsafe {
-                    self.write_counted_with_data(plain, (path, address), bytes, data, report)
-                };
-            }
             let (bytes, told) = ((source, len), (Some(data), report));
             // SAFETY: `source` holds the bytes until the operation is reported.
-            let is_written =
-                unsafe { self.write_far::<false, R>(region, path, address, bytes, told)? };
+            let is_written = unsafe {
+                match region.counted {
+                    Some(_) => {
+                        let there = (path, address);
+                        self.write_counted_with_data(plain, there, bytes, data, report)?
+                    }
+                    None => self.write_far::<false, R>(region, path, address, bytes, told)?,
+                }
+            };
             if !is_written {
-                return Err(Error::TooLong);
+                // SAFETY: `source` holds the bytes until the operation is reported.
+                return unsafe { self.write_and_tell(range, source, data, report) };
             }
             // An empty write waits for nothing.
             if len == 0 {
@@ -474,8 +481,8 @@ impl Endpoint {
             let here = source.cast_mut();
             // SAFETY: `source` holds the bytes.
             if !unsafe { region.copy_long(Access::Write, address, here, len)? } {
-                // Its pieces would go behind the entry.
-                return Err(Error::TooLong);
+                // SAFETY: `source` holds the bytes until the operation is reported.
+                return unsafe { self.write_and_tell(range, source, data, report) };
             }
             plain.count(Access::Write);
             self.report_rma(Operation::Write, len, report);
@@ -485,6 +492,25 @@ impl Endpoint {
         }
         self.owe(&region.link, Kind::Told, [data, len as u64, 0]);
         Ok(())
+    }
+
+    /// Does as [`Endpoint::write_with_data`] where records have to carry the bytes: the peer is
+    /// told behind its answer.
+    ///
+    /// # Safety
+    /// As [`Endpoint::write`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn write_and_tell<R: Report>(
+        &self,
+        range: Range<'_>,
+        source: *const u8,
+        data: u64,
+        report: R,
+    ) -> Result<(), Error> {
+        let piece = (source, range.len);
+        // SAFETY: `source` holds the bytes until the operation is reported.
+        unsafe { self.write_vector_with_data(&[range], &[piece], data, report) }
     }
 
     /// Reads `len` bytes of a region, from `address` on (fi_read).
