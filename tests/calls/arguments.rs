@@ -14,6 +14,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     ("registered", registered),
     ("chunks", chunks),
     ("long_index", long_index),
+    ("short_chunks", short_chunks),
 ];
 
 #[derive(Save, Load, Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
@@ -222,5 +223,27 @@ fn long_index(calls: &Calls) {
             .run(texts, (all.clone(), numbers.clone()))
             .wait();
         assert_eq!(back.expect("a result"), (numbers, all));
+    }
+}
+
+#[action]
+fn same(bytes: Vec<u8>) -> Vec<u8> {
+    bytes
+}
+
+/// Passes chunks of about a message's length, for the configuration of that name: many at a time,
+/// so that the keys of some are looked up while others are read.
+fn short_chunks(calls: &Calls) {
+    let mut random = Random(calls.rank().into());
+    for round in 0..20 {
+        let mut waiting = Vec::new();
+        for to in (0..calls.ranks()).cycle().take(30) {
+            let bytes = vec![1 + round; 100 + random.below(160) as usize];
+            let call = calls.to(to).expect("a rank").run(same, (bytes.clone(),));
+            waiting.push((bytes, call));
+        }
+        for (bytes, call) in waiting {
+            assert_eq!(call.wait().expect("a result"), bytes);
+        }
     }
 }

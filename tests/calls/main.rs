@@ -53,6 +53,12 @@ fn config(name: &str) -> Option<Config> {
             waiting: 1 << 10,
             ..default
         },
+        "short_chunks" => Config {
+            ring: 1 << 10,
+            threshold: 16,
+            together: 1,
+            ..default
+        },
         "all_chunks" => Config {
             threshold: 1,
             together: 1,

@@ -70,6 +70,7 @@ impl Scratch {
 
     /// Returns `length` bytes of piece `index` of the bounce memory.
     pub(crate) fn piece(&self, index: usize, length: usize) -> Local {
+        debug_assert!(length <= self.piece_len, "{length} bytes in a piece");
         self.local(page_size() + index * self.piece_len, length)
     }
 

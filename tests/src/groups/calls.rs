@@ -56,6 +56,9 @@ const LIMITED: Row = (
     ],
 );
 
+/// Chunks of about the length of the shortest messages.
+const SHORT_CHUNKS: Row = ("short_chunks", &["short_chunks"]);
+
 /// Programs for many processes, and for slow ones.
 const FEW: &[&str] = &[
     "arguments",
@@ -151,6 +154,13 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         hydra,
         ("default", ALL),
     ));
+    let delayed = Invocation::new(session.place.staged("bin/softhca"))
+        .args(["run", "--delay-seed", "1", "--"])
+        .arg(session.place.staged("bin/oshrun"))
+        .args(["-n", "4", "--ppn", "1"])
+        .args(SOFTHCA);
+    let name = "oshrun -n 4 --ppn 1, softhca that acts in any order";
+    cases.push(job(name.to_owned(), delayed, SHORT_CHUNKS));
     for row in [("default", FEW), LIMITED] {
         let valgrind = ["-n", "2", "valgrind", "--quiet", "--error-exitcode=99"];
         let run = Invocation::new(session.place.staged("bin/oshrun")).args(valgrind);

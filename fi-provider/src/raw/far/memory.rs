@@ -30,7 +30,7 @@ enum Here {
     Bounce(Kept),
 }
 
-/// Slots of a peer's table that are read at a time.
+/// Slots of a peer's table that are read at a time, at most.
 const SLOTS_AT_ONCE: usize = 8;
 /// Longest time that an entry of a table may be in the making.
 const TORN: Duration = Duration::from_secs(1);
@@ -111,11 +111,13 @@ impl Endpoint {
     pub(super) fn look_for(path: &FarPath, key: u64) -> Result<Found, Error> {
         let start = Instant::now();
         let slots = TABLE_BYTES / SLOT_BYTES;
+        // Pieces are as long as records, of which the shortest hold some slots.
+        let at_once = SLOTS_AT_ONCE.min(path.hub.memory.piece_len() / SLOT_BYTES);
         let first = first_slot(key);
         let mut at = first;
         while at < first + slots {
             let slot = at % slots;
-            let many = SLOTS_AT_ONCE.min(slots - slot);
+            let many = at_once.min(slots - slot);
             let kept = path.hub.memory.claim_free(many * SLOT_BYTES);
             let kept = kept.ok_or(Error::Again)?;
             let read = read_table(path, slot, kept.local);
