@@ -349,6 +349,12 @@ raw_suite! { raw_device_alone: crate::raw::Way::DC.alone();
     vectors { of_words_add_up }
     accesses { are_counted end_one_by_one }
 }
+raw_suite! { raw_rc_nearly_full: crate::raw::Way::RC;
+    accesses { are_counted_beside_look_ups }
+}
+raw_suite! { raw_dc_nearly_full: crate::raw::Way::DC;
+    accesses { are_counted_beside_look_ups }
+}
 raw_suite! { raw_rc_strict: crate::raw::Way::RC.with(&["--strict"]);
     messages { share_a_buffer are_delivered_when_they_are_matched }
     memory { has_bounds_and_rights is_found_by_key_again }

@@ -8,6 +8,7 @@ use fi_provider::raw::endpoint::{Atomic, Range, RemoteRegion};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Accesses, Addressing, Memory, Rights};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 const LEN: usize = 100_000;
 const ARENA: u64 = 1;
@@ -149,6 +150,51 @@ pub(crate) fn end_one_by_one(way: Way) {
         }
         assert_eq!(party.config.done.read() - before, 3 * ROUNDS);
         assert_eq!(endpoint.next(&party.queue), None, "another report");
+        party.meet();
+    });
+}
+
+/// Writes words to two peers, and looks keys of one of them up between, with no other progress:
+/// checks that all writes are counted.
+fn write_beside_look_ups(party: &Party<'_>) {
+    const ROUNDS: u64 = 400;
+    const MOST: u64 = 70;
+    let endpoint = &party.endpoint;
+    let [one, other] = [1, 2].map(|peer| party.insist(|| endpoint.resolve(peer, ARENA)).unwrap());
+    let post = |region, many| {
+        let write = |_: &u64| {
+            let posted = endpoint.inject_write(region, 0, &[7; 8], Counted);
+            assert!(matches!(posted, Ok(()) | Err(Error::Again)), "{posted:?}");
+            posted.is_ok()
+        };
+        (0..many).take_while(write).count() as u64
+    };
+    for round in 0..ROUNDS {
+        let before = party.config.done.read();
+        let at = round * 7919;
+        let mut posted = post(&one, at % MOST) + post(&other, at / MOST % MOST);
+        // The device does them meanwhile.
+        std::thread::sleep(Duration::from_millis(2));
+        let found = endpoint.resolve(2, ARENA);
+        assert!(matches!(found, Ok(_) | Err(Error::Again)), "{found:?}");
+        posted += post(&one, at / 3 % MOST);
+        let is_over = endpoint.wait(Duration::from_secs(10), || {
+            party.config.done.read() - before == posted
+        });
+        let done = party.config.done.read() - before;
+        assert!(is_over, "{done} of {posted} in round {round}");
+    }
+}
+
+/// Checks that writes in line are counted, whatever look-ups of keys come between them: with queues
+/// that are nearly full, to the peer that is asked and to another one.
+pub(crate) fn are_counted_beside_look_ups(way: Way) {
+    check(way, 3, |party| {
+        let _own = allocate(party, Rights::ALL, ARENA);
+        party.meet();
+        if party.rank == 0 {
+            write_beside_look_ups(party);
+        }
         party.meet();
     });
 }
