@@ -15,7 +15,7 @@
 use super::Far;
 use super::device::QpType;
 use super::lane::Lane;
-use super::log::Noted;
+use super::log::{Log, Noted};
 use super::path::FarPath;
 use crate::raw::endpoint::{Endpoint, Link};
 use crate::raw::error::Error;
@@ -128,13 +128,15 @@ impl Endpoint {
         }
         match hub.renewed(number) {
             Ok(Some(ring)) => {
-                let noted = self.take_noted(far, path);
+                let noted = self.take_noted(far, &path.log);
                 // SAFETY: this thread alone uses the lane. The hub keeps the pairs of both rings
                 // longer than the lane, and made this one for it alone; local memory is kept until
                 // the operations are reported.
                 let renewed = unsafe { hub.memory.renew(number, &ring, |_| true) };
-                self.follow(far, std::slice::from_ref(link), noted, renewed);
-                false
+                let links = std::slice::from_ref(link);
+                self.follow(far, links, &path.log, (noted, renewed));
+                // A look-up may have met the failure of the next operation.
+                lane.fault(Some(number)).is_some()
             }
             Ok(None) => {
                 let asked = hub.renew(number, || self.wake_service());
@@ -172,10 +174,9 @@ impl Endpoint {
             end_all(far, links);
             return false;
         };
-        let noted = match (lane, paths().next()) {
-            (Lane::Memory, Some(path)) => self.take_noted(far, path),
-            _ => Vec::new(),
-        };
+        // All peers may have been parted from: their operations end here all the same.
+        let log = far.initiator_log().filter(|_| lane == Lane::Memory);
+        let noted = log.as_ref().map(|log| self.take_noted(far, log));
         let gone = far.gone.borrow();
         let is_wanted = |vector: Option<[u64; 2]>| vector.is_none_or(|it| !gone.contains(&it));
         // SAFETY: this thread alone uses the lane. The hub keeps the initiators of both rings longer
@@ -183,30 +184,35 @@ impl Endpoint {
         // are reported.
         let renewed = unsafe { gate.renew(0, &ring, is_wanted) };
         drop(gone);
-        match lane {
-            Lane::Memory => self.follow(far, links, noted, renewed),
-            Lane::Messages => self.follow_messages(),
+        match log.as_deref().zip(noted) {
+            Some((log, noted)) => self.follow(far, links, log, (noted, renewed)),
+            None if lane == Lane::Messages => self.follow_messages(),
+            None => {}
         }
-        false
+        // A look-up may have met the failure of the next operation.
+        queue.fault(None).is_some()
     }
 
-    /// Takes the operations that are not done of the queue by which memory of a peer is accessed.
-    fn take_noted(&self, far: &Far, path: &FarPath) -> Vec<Noted> {
+    /// Takes the operations that are not done of the queue of a log.
+    fn take_noted(&self, far: &Far, log: &Log) -> Vec<Noted> {
         self.sweep_far(far);
-        path.log.take_all(path.memory_lane().posted(path.log.queue))
+        log.take_all(far.lane(Lane::Memory).posted(log.queue))
     }
 
     /// Notes operations where they are now, and reports those that will not be done.
-    fn follow(&self, far: &Far, links: &[Rc<Link>], noted: Vec<Noted>, renewed: Renewed) {
+    fn follow(
+        &self,
+        far: &Far,
+        links: &[Rc<Link>],
+        log: &Log,
+        (noted, renewed): (Vec<Noted>, Renewed),
+    ) {
         let Renewed {
             failed,
             moved,
             dropped,
         } = renewed;
         let paths = || links.iter().filter_map(|link| link.far());
-        let Some(log) = paths().next().map(|path| Rc::clone(&path.log)) else {
-            return;
-        };
         log.go_on(far.lane(Lane::Memory).done(log.queue));
         let mut cause = None;
         let mut over = Vec::new();
@@ -221,7 +227,7 @@ impl Endpoint {
             }
         }
         for one in over {
-            self.end_noted(far, &log, one, Err(Error::PeerGone));
+            self.end_noted(far, log, one, Err(Error::PeerGone));
         }
         let Some(cause) = cause else { return };
         let is_culprit = |path: &&FarPath| failed.is_to(path.vector(Lane::Memory));
@@ -230,13 +236,13 @@ impl Endpoint {
             QpType::Dc => paths().find(is_culprit),
         };
         let Some(path) = path.filter(|path| path.is_alive()) else {
-            return self.end_noted(far, &log, cause, Err(Error::PeerGone));
+            return self.end_noted(far, log, cause, Err(Error::PeerGone));
         };
         let again = self.repeat(path, &cause, &failed);
         path.close_regions(failed.remote_key());
         match again {
             Some(now) => log.note_again(cause, now.block()),
-            None => self.end_noted(far, &log, cause, Err(Error::NoSuchKey)),
+            None => self.end_noted(far, log, cause, Err(Error::NoSuchKey)),
         }
     }
 

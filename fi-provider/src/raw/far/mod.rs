@@ -178,6 +178,11 @@ impl Far {
         unsafe { &*self.latest.get() }
     }
 
+    /// Returns the log of the initiator by which memory of all peers is accessed, if there was any.
+    fn initiator_log(&self) -> Option<Rc<Log>> {
+        self.logs.borrow().first().cloned().flatten()
+    }
+
     fn all_logs(&self) -> Vec<Rc<Log>> {
         self.logs.borrow().iter().flatten().cloned().collect()
     }
