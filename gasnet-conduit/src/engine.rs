@@ -566,8 +566,8 @@ impl Core {
         Ok(job.end()?)
     }
 
-    /// Has the device or libfabric do all that it was given, for a while at most: for a process that
-    /// ends with the engine open. No operation of the process is reported any more.
+    /// Has the device or libfabric do all that it was given, for a while at most: for a process
+    /// that ends with the engine open. No operation of the process is reported any more.
     pub fn settle(&self) {
         self.requests.settle();
         self.replies.settle();

@@ -293,9 +293,9 @@ impl Reservation {
         Ok(self.base + at)
     }
 
-    /// Has valgrind's memcheck take `len` bytes from `base() + at` for memory that nobody may access:
-    /// its leak check reads all other memory, and fills mappings whose pages come with the first
-    /// touch.
+    /// Has valgrind's memcheck take `len` bytes from `base() + at` for memory that nobody may
+    /// access: its leak check reads all other memory, and fills mappings whose pages come with the
+    /// first touch.
     pub fn hide(&self, at: usize, len: usize) {
         memcheck::request(Request::NoAccess, self.base + at, len);
     }

@@ -39,8 +39,8 @@ impl Drop for Endpoint {
 }
 
 impl Endpoint {
-    /// Waits until the device or libfabric has done all that it was given, half a second at most: for
-    /// a process that ends without the endpoint being closed. Nothing is reported any more.
+    /// Waits until the device or libfabric has done all that it was given, half a second at most:
+    /// for a process that ends without the endpoint being closed. Nothing is reported any more.
     pub fn settle(&self) {
         let start = Instant::now();
         while self.let_act() && start.elapsed() < FAREWELL {

@@ -50,6 +50,7 @@ mod tagged;
 mod threshold;
 mod todo;
 mod together;
+mod told;
 mod transmitted;
 pub(crate) mod unguarded;
 mod vector;
