@@ -300,8 +300,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = { { "rdma", rdma }, { "stopped", stopped }, { "events", events }, { "unasked", unasked },
-                  { "kicked", kicked }, { "datagrams", datagrams } };
+    } cases[] = { { "rdma", rdma }, { "stopped", stopped }, { "events", events },
+                  { "unasked", unasked }, { "kicked", kicked }, { "datagrams", datagrams } };
     for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof *cases; i++)
         if (!strcmp(argv[1], cases[i].name)) {
             cases[i].run();
