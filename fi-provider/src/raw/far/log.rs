@@ -646,6 +646,15 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "an operation was not reported")]
+    fn a_block_is_not_used_again_before_its_operation_is_reported() {
+        let log = Log::new(0, None, None, 8);
+        let mark = Mark::WRITE.of(Counted, Follows::default());
+        log.note(0, mark, 8, Counted);
+        log.note(8, mark, 8, Counted);
+    }
+
+    #[test]
     fn operations_that_leave_a_report_alone_are_simple() {
         let log = Log::new(0, None, None, 8);
         let take = |block| {
@@ -670,6 +679,7 @@ mod tests {
             log.slot(13)
                 .note(Mark::new(Operation::Read, flags), 8, None);
             assert_eq!((take(13), log.seen()), (None, 13), "it is left");
+            log.slot(13).clear();
         }
     }
 
@@ -734,8 +744,8 @@ mod tests {
                     };
                     log.note_word(block, other, place, Context(block));
                     assert_eq!((take(), log.seen()), (None, block), "it is left");
+                    log.slot(block).clear();
                 }
-                log.slot(block).clear();
             }
         }
         // Reads of results that no device has written.
