@@ -1,5 +1,5 @@
-// memcheck knows the engine's memory: segments are accessible, what is not in use is not, and the
-// leak check finds pointers in a segment. It does not touch all memory that there may ever be.
+// memcheck knows the engine's memory: segments are accessible, unused memory is not, and the leak
+// check finds pointers in a segment. It does not touch all memory that there may ever be.
 // run: np=2 mode=am nodes=1 valgrind
 #include "check.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 // Two processes by libfabric, each with one queue for all its completions, whose room is kept for
-// messages under way: what comes from the peer is taken all the same, as answers are behind it.
+// messages under way: messages of the peer are taken all the same, as answers lie behind them.
 #include "pair.h"
 #include <rdma/fi_rma.h>
 #include <sched.h>
