@@ -316,7 +316,9 @@ pub(crate) unsafe fn defer(
         start,
     };
     use crate::transfer::with_report;
-    use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
+    use fi_provider::raw::completion::{
+        Context, CountedContext, CountedFailureContext, FailureContext,
+    };
     let number = with_report!(how, context, |report| raw
         .defer_call(condition, call, report, counter));
     Ok((number.map_err(Error::code)?, 0))

@@ -12,7 +12,9 @@ use crate::work::trigger;
 use crate::{deferred::Later, ep};
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
-use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
+use fi_provider::raw::completion::{
+    Context, CountedContext, CountedFailureContext, FailureContext,
+};
 use fi_provider::raw::endpoint::{Endpoint, Range};
 use fi_provider::raw::error::Error;
 use std::ffi::c_void;

@@ -9,7 +9,9 @@ use crate::state::{Binding, Counts, Ep, Own, Receive, Turn, Usual};
 use crate::work::trigger;
 use fi_ofi_abi::*;
 use fi_provider::raw::address_vector::PeerIndex;
-use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
+use fi_provider::raw::completion::{
+    Context, CountedContext, CountedFailureContext, FailureContext,
+};
 use fi_provider::raw::endpoint::{Level, Posted, Wanted};
 use fi_provider::raw::error::Error;
 use std::ffi::c_void;
@@ -98,11 +100,11 @@ macro_rules! with_report {
                 $act
             }
             (false, true) => {
-                let $report = Counted;
+                let $report = CountedFailureContext(context);
                 $act
             }
             (false, false) => {
-                let $report = Silent;
+                let $report = FailureContext(context);
                 $act
             }
         }

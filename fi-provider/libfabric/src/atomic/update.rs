@@ -8,7 +8,9 @@ use crate::state::{Counts, Ep, Own};
 use crate::transfer::{Flags, How, with_report};
 use crate::work::trigger;
 use fi_ofi_abi::*;
-use fi_provider::raw::completion::{Context, Counted, CountedContext, Silent};
+use fi_provider::raw::completion::{
+    Context, CountedContext, CountedFailureContext, FailureContext,
+};
 use fi_provider::raw::endpoint::{Arithmetic, Datatype, RemoteRegion, Typed, Word};
 use fi_provider::raw::error::Error;
 use std::ffi::c_void;

@@ -13,7 +13,9 @@ use super::address_vector::PeerIndex;
 use super::error::Error;
 use super::fifo::{Fifo, First};
 pub(crate) use report::Promise;
-pub use report::{Context, Counted, CountedContext, Part, Report, Silent};
+pub use report::{
+    Context, Counted, CountedContext, CountedFailureContext, FailureContext, Part, Report, Silent,
+};
 use std::cell::{Cell, UnsafeCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -12,8 +12,10 @@ pub trait Report: Copy + Sealed {
     fn counts(self) -> bool {
         Self::COUNTS
     }
-    /// Returns the context of its entry in the queue, if it has one.
+    /// Returns the context of the entry of its success, if that has one.
     fn context(self) -> Option<u64>;
+    /// Returns the context of the entry of its failure, which is 0 where it has none.
+    fn failure(self) -> Option<u64>;
     /// Whether the operation is one of several that are reported together.
     const IS_PART: bool = false;
     /// Returns the operation of which it is a part then.
@@ -34,6 +36,14 @@ pub struct Silent;
 #[derive(Clone, Copy, Debug)]
 pub struct Counted;
 
+/// Reports success to nobody; a failure goes to the queue, with this context, and is counted.
+#[derive(Clone, Copy, Debug)]
+pub struct FailureContext(pub u64);
+
+/// Counts; a failure goes to the queue, too, with this context.
+#[derive(Clone, Copy, Debug)]
+pub struct CountedFailureContext(pub u64);
+
 /// Makes an entry with this context.
 #[derive(Clone, Copy, Debug)]
 pub struct Context(pub u64);
@@ -43,7 +53,7 @@ pub struct Context(pub u64);
 pub struct CountedContext(pub u64);
 
 macro_rules! reports {
-    ($($name:ident: $counts:literal, |$own:ident| $context:expr;)*) => {$(
+    ($($name:ident: counts $counts:literal, has_entry $has_entry:literal, |$own:ident| $context:expr;)*) => {$(
         impl Sealed for $name {}
 
         impl Report for $name {
@@ -51,6 +61,11 @@ macro_rules! reports {
 
             #[inline(always)]
             fn context(self) -> Option<u64> {
+                if $has_entry { self.failure() } else { None }
+            }
+
+            #[inline(always)]
+            fn failure(self) -> Option<u64> {
                 let $own = self;
                 $context
             }
@@ -59,10 +74,12 @@ macro_rules! reports {
 }
 
 reports! {
-    Silent: false, |_own| None;
-    Counted: true, |_own| None;
-    Context: false, |own| Some(own.0);
-    CountedContext: true, |own| Some(own.0);
+    Silent: counts false, has_entry false, |_own| None;
+    Counted: counts true, has_entry false, |_own| None;
+    FailureContext: counts false, has_entry false, |own| Some(own.0);
+    CountedFailureContext: counts true, has_entry false, |own| Some(own.0);
+    Context: counts false, has_entry true, |own| Some(own.0);
+    CountedContext: counts true, has_entry true, |own| Some(own.0);
 }
 
 // The report of an operation that is started for another call. Operations of programs have
@@ -79,7 +96,12 @@ impl Report for Promise {
 
     #[inline(always)]
     fn context(self) -> Option<u64> {
-        self.context
+        self.has_entry.then_some(self.context)
+    }
+
+    #[inline(always)]
+    fn failure(self) -> Option<u64> {
+        Some(self.context)
     }
 }
 
@@ -100,6 +122,11 @@ impl Report for Part {
     }
 
     #[inline(always)]
+    fn failure(self) -> Option<u64> {
+        None
+    }
+
+    #[inline(always)]
     fn part(self) -> Option<NonZero<u64>> {
         Some(self.0)
     }
@@ -108,15 +135,26 @@ impl Report for Part {
 /// A report of an operation that is under way, kept until it ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Promise {
-    pub(crate) context: Option<u64>,
+    /// Context of its entry, of a failure or of a success.
+    pub(crate) context: u64,
+    /// Whether its success has an entry.
+    pub(crate) has_entry: bool,
     pub(crate) counts: bool,
 }
 
 impl Promise {
+    /// Reports nothing but a failure.
+    pub(crate) const NOTHING: Self = Self {
+        context: 0,
+        has_entry: false,
+        counts: false,
+    };
+
     #[inline(always)]
     pub(crate) fn of<R: Report>(report: R) -> Self {
         Self {
-            context: report.context(),
+            context: report.failure().unwrap_or(0),
+            has_entry: report.context().is_some(),
             counts: report.counts(),
         }
     }

@@ -62,6 +62,8 @@ const LONG: u8 = 8;
 const PLACE: u8 = 16;
 /// The report is [`Entry::is_last`].
 const LAST: u8 = 32;
+/// The operation has a context, though its success may have no entry. Means nothing in a queue.
+const NAMED: u8 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -114,19 +116,29 @@ impl Plain {
         }
     }
 
-    /// Puts the success of an operation on memory there, but that the context stays as it is where
-    /// there is none.
+    /// Puts the success of an operation on memory there, with its context, if it has one.
     #[inline(always)]
     pub(crate) fn put(place: &Cell<Self>, head: Head, len: u32, context: Option<u64>) {
         let place = place.as_ptr();
         // SAFETY: the cell's thread has no reference to its value meanwhile, and its fields are valid
         // for writes; the first four are bytes, in which a head has values of their types.
         unsafe {
-            place.cast::<u32>().write(head.0);
             (*place).len = len;
             if let Some(context) = context {
+                place.cast::<u32>().write(head.0 | Head::NAMED);
                 (*place).context = context;
+            } else {
+                place.cast::<u32>().write(head.0);
             }
+        }
+    }
+
+    /// Returns the context that the operation was [put](Plain::put) there with, or 0.
+    #[inline(always)]
+    pub(crate) fn put_context(self) -> u64 {
+        match self.has & NAMED {
+            0 => 0,
+            _ => self.context,
         }
     }
 
@@ -144,6 +156,8 @@ impl Plain {
 pub(crate) struct Head(u32);
 
 impl Head {
+    const NAMED: u32 = u32::from_le_bytes([0, 0, NAMED, 0]);
+
     /// Makes the first word of such an operation, with a note: `note` has it in its upper byte, and
     /// nothing in others.
     #[inline(always)]
@@ -471,11 +485,13 @@ mod tests {
         Plain::put(&place, Head::new(Operation::Fetch, 0x7f << NOTE), 8, None);
         told.set_plain(place.get());
         assert_eq!((told.entry(), place.get().note), (memory(6, 8), 0x7f));
+        assert_eq!(place.get().put_context(), 0);
         assert_eq!(told.seen().source(), u64::MAX);
         Plain::put(&place, Head::new(Operation::Fetch, 0), 9, Some(u64::MAX));
         Plain::set_note(&place, 3);
         told.set_plain(place.get());
         assert_eq!((told.entry(), place.get().note), (memory(u64::MAX, 9), 3));
+        assert_eq!(place.get().put_context(), u64::MAX);
         for tag in [None, Some(8)] {
             told.set(Ok(message));
             told.set_message(&u64::MAX, 5, &Source::from(Some(3)), tag);

@@ -82,11 +82,7 @@ impl Endpoint {
         condition: Condition<'_>,
         act: Rc<dyn Fn(&Self)>,
     ) -> Result<u64, Error> {
-        let nothing = Promise {
-            context: None,
-            counts: false,
-        };
-        self.defer_on(condition, Work::Do(Act(act)), nothing, None)
+        self.defer_on(condition, Work::Do(Act(act)), Promise::NOTHING, None)
     }
 
     /// Adds to a counter, or sets it, as [`Endpoint::defer_call`] starts operations.
@@ -104,11 +100,7 @@ impl Endpoint {
             value,
             sets,
         };
-        let nothing = Promise {
-            context: None,
-            counts: false,
-        };
-        self.defer_on(condition, work, nothing, None)
+        self.defer_on(condition, work, Promise::NOTHING, None)
     }
 
     /// Starts the operation of a call.
@@ -121,7 +113,7 @@ impl Endpoint {
         // A handle, as the call may look for links.
         let link = self.with_link(call.peer, |link| Ok(Rc::clone(link)))?;
         let entry = Entry {
-            context: promise.context.unwrap_or(0),
+            context: promise.context,
             operation: call.operation,
             len: call.len,
             data: None,
@@ -158,10 +150,7 @@ impl Endpoint {
         whole: Option<NonZero<u64>>,
     ) -> Result<Option<u64>, Error> {
         let whole = whole.ok_or(Error::Again)?;
-        let promise = Promise {
-            context: None,
-            counts: false,
-        };
+        let promise = Promise::NOTHING;
         self.with_link(peer, |link| {
             if entry.len > link.eager {
                 // SAFETY: `message` holds the bytes until the operation is reported.

@@ -283,7 +283,7 @@ impl Endpoint {
         report: R,
     ) -> Result<Option<u64>, Error> {
         let entry = Entry {
-            context: report.context().unwrap_or(0),
+            context: report.failure().unwrap_or(0),
             operation: Operation::Send,
             len,
             data: None,
@@ -333,7 +333,7 @@ impl Endpoint {
         entry: Entry,
         promise: Promise,
     ) -> Result<(), Error> {
-        if promise.context.is_some() && !self.config.transmit.has_room() {
+        if promise.has_entry && !self.config.transmit.has_room() {
             return Err(Error::Again);
         }
         // SAFETY: `message` holds the bytes, at most `eager`.

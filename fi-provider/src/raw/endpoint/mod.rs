@@ -660,7 +660,7 @@ impl Endpoint {
         if !is_asked && link.asked.get() >= MOST_ASKED {
             return Err(Error::Again);
         }
-        let has_entry = promise.context.is_some();
+        let has_entry = promise.has_entry;
         if has_entry && is_asked {
             queue.reserve_anyway();
         } else if has_entry && !queue.reserve() {
@@ -675,7 +675,7 @@ impl Endpoint {
             rare: None,
         };
         let number = self.pending.borrow_mut().add(pending);
-        if number.is_none() && promise.context.is_some() {
+        if number.is_none() && promise.has_entry {
             queue.release();
         }
         number.ok_or(Error::Again)
@@ -700,7 +700,7 @@ impl Endpoint {
     #[cold]
     fn abandon(&self, number: u64) {
         if let Some(pending) = self.pending.borrow_mut().take(number)
-            && pending.promise.context.is_some()
+            && pending.promise.has_entry
         {
             self.ends(pending.entry.operation).0.release();
         }
@@ -749,11 +749,10 @@ impl Endpoint {
             entry,
             cut: 0,
         });
-        match promise.context {
-            Some(_) if is_kept => queue.fill(told),
-            Some(_) => queue.push(told),
-            None if told.is_err() => queue.push(told),
-            None => {}
+        if promise.has_entry && is_kept {
+            queue.fill(told);
+        } else if promise.has_entry || told.is_err() {
+            queue.push(told);
         }
         if promise.counts {
             counter.count(result);

@@ -722,7 +722,7 @@ impl Endpoint {
 #[inline(always)]
 pub(crate) fn rma_entry<R: Report>(operation: Operation, len: usize, report: R) -> Entry {
     Entry {
-        context: report.context().unwrap_or(0),
+        context: report.failure().unwrap_or(0),
         operation,
         len,
         data: None,

@@ -189,7 +189,7 @@ impl Later {
     /// Returns the entry of its end.
     fn entry(&self) -> Entry {
         Entry {
-            context: self.promise.context.unwrap_or(0),
+            context: self.promise.context,
             operation: self.work.operation(),
             len: self.work.len(),
             data: None,
@@ -539,7 +539,7 @@ impl Endpoint {
         match started {
             Ok(()) => true,
             Err(Error::Again) => false,
-            Err(_) if promise.context.is_some() && !self.config.transmit.has_room() => false,
+            Err(_) if promise.has_entry && !self.config.transmit.has_room() => false,
             Err(error) if let Some(Part(whole)) = part => {
                 self.finish(whole.get(), Err(error));
                 true

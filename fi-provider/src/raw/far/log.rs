@@ -55,7 +55,7 @@ impl Slot {
 
     #[inline(always)]
     fn context(&self) -> u64 {
-        self.plain.get().context
+        self.plain.get().put_context()
     }
 
     #[inline(always)]
@@ -64,7 +64,7 @@ impl Slot {
     }
 
     /// Notes an operation, whose block has none: completions of a queue are reported before its
-    /// blocks are used again.
+    /// blocks are used again. A context is that of its entry, of a failure or of a success.
     #[inline(always)]
     fn note(&self, mark: Mark, len: u32, context: Option<u64>) {
         debug_assert_eq!(
@@ -129,7 +129,7 @@ impl Notes {
         let at = usize::from(block) & self.mask;
         // SAFETY: the log, which is held, has its slots where they are as long as it lives, and one
         // more than the mask.
-        unsafe { &*self.slots.add(at) }.note(mark, len, report.context());
+        unsafe { &*self.slots.add(at) }.note(mark, len, report.failure());
     }
 }
 
@@ -198,9 +198,9 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Returns the context of its entry, if it has one, for an operation without details.
-    pub(crate) fn context(&self) -> Option<u64> {
-        self.mark.has_context().then_some(self.context)
+    /// Returns its promise, for an operation without details.
+    pub(crate) fn promise(&self) -> Promise {
+        self.mark.promise(self.context)
     }
 }
 
@@ -335,7 +335,7 @@ impl Log {
     /// Notes an operation of `len` bytes at a block, modulo the ring.
     #[inline(always)]
     pub(crate) fn note<R: Report>(&self, block: u64, mark: Mark, len: u32, report: R) {
-        self.slot(block).note(mark, len, report.context());
+        self.slot(block).note(mark, len, report.failure());
     }
 
     /// Returns the notes of its operations, for a path that holds it.
@@ -358,7 +358,7 @@ impl Log {
     ) {
         let slot = self.slot(block);
         slot.dest.set(dest.expose_provenance());
-        slot.note(mark, len, report.context());
+        slot.note(mark, len, report.failure());
     }
 
     /// Notes an operation with details.
@@ -534,12 +534,12 @@ impl Log {
     }
 
     /// Ends an operation whose mark was taken just now, and that has no details: brings a word to
-    /// its place if it `is_done`. Returns its context, if it has one.
+    /// its place if it `is_done`. Returns its promise.
     ///
     /// # Safety
     /// There is room for a word where it is to be brought to, aligned to it.
     #[inline(always)]
-    pub(crate) unsafe fn end_plain(&self, block: u64, mark: Mark, is_done: bool) -> Option<u64> {
+    pub(crate) unsafe fn end_plain(&self, block: u64, mark: Mark, is_done: bool) -> Promise {
         let slot = self.slot(block);
         if is_done && mark.has_word() {
             // SAFETY: there is room for the word.
@@ -548,7 +548,7 @@ impl Log {
         if mark.flags & Mark::MISPLACED != 0 {
             self.add_misplaced(-1);
         }
-        mark.has_context().then(|| slot.context())
+        mark.promise(slot.context())
     }
 
     /// Returns the bytes of the operation at a block whose mark was taken just now.
@@ -610,175 +610,4 @@ impl Log {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::raw::completion::{Context, Counted, CountedContext, Silent};
-
-    fn taken(log: &Log, end: u64) -> Vec<(u64, Mark)> {
-        std::iter::from_fn(|| log.advance(end)).collect()
-    }
-
-    #[test]
-    fn operations_are_taken_in_their_order_and_blanks_left_out() {
-        let log = Log::new(0, None, None, 8);
-        let follows = Follows::default();
-        let (counted, told) = (
-            Mark::WRITE.of(Counted, follows),
-            Mark::WRITE.of(Context(7), Follows::YES),
-        );
-        // Twice around the ring.
-        for start in [0, 6, 12] {
-            log.note(start, counted, 8, Counted);
-            log.note(start + 2, told, 5, Context(start));
-            assert_eq!(taken(&log, start + 2), [(start, counted)]);
-            assert!(log.is_empty(start + 2) && !log.is_empty(start + 3));
-            assert_eq!(log.take_plain(start + 6), Some((start + 2, told)));
-            let Plain { context, len, .. } = log.plain_at(start + 2).get();
-            assert_eq!((context, len), (start, 5));
-            assert_eq!(log.take_plain(start + 6), None);
-            assert!(log.is_empty(start + 6));
-        }
-        assert!(counted.counts() && !counted.has_context() && !counted.follows());
-        assert!(!told.counts() && told.has_context() && told.follows());
-        log.end();
-        assert!(log.is_empty(100), "nothing more is waited for");
-        assert_eq!(taken(&log, 3), [], "what is behind is not taken again");
-    }
-
-    #[test]
-    #[should_panic(expected = "an operation was not reported")]
-    fn a_block_is_not_used_again_before_its_operation_is_reported() {
-        let log = Log::new(0, None, None, 8);
-        let mark = Mark::WRITE.of(Counted, Follows::default());
-        log.note(0, mark, 8, Counted);
-        log.note(8, mark, 8, Counted);
-    }
-
-    #[test]
-    fn operations_that_leave_a_report_alone_are_simple() {
-        let log = Log::new(0, None, None, 8);
-        let take = |block| {
-            // SAFETY: none of the operations brings a word.
-            let taken = unsafe { log.take_simple(block) };
-            let plain = taken.map(|(mark, plain)| (mark.operation(), plain.get()));
-            plain.map(|(operation, plain)| (operation, plain.context, plain.len))
-        };
-        let mark = |mark: Mark| mark.of(Context(7), Follows::YES);
-        // Past the end of the ring.
-        for block in 5..12 {
-            log.go_on(block);
-            assert_eq!(take(block), None, "it is blank");
-            log.note(block, mark(Mark::READ), 5, Context(block));
-            assert_eq!(take(block), Some((Operation::Read, block, 5)));
-            assert_eq!((take(block), log.seen()), (None, block + 1));
-        }
-        log.note(12, mark(Mark::WRITE), 6, Context(12));
-        assert_eq!(take(12), Some((Operation::Write, 12, 6)));
-        for other in [Mark::DETAILS, Mark::MISPLACED] {
-            let flags = mark(Mark::READ).flags | other;
-            log.slot(13)
-                .note(Mark::new(Operation::Read, flags), 8, None);
-            assert_eq!((take(13), log.seen()), (None, 13), "it is left");
-            log.slot(13).clear();
-        }
-    }
-
-    #[test]
-    fn the_oldest_operation_is_taken_if_it_has_an_entry() {
-        let log = Log::new(0, None, None, 8);
-        let take = || {
-            let oldest = log.oldest();
-            // SAFETY: the operations are done, and those that bring words have room for them.
-            let taken = unsafe {
-                match (oldest.is_entry(), oldest.is_word()) {
-                    (false, false) => return None,
-                    (_, false) => oldest.take::<false>(),
-                    (_, true) => oldest.take::<true>(),
-                }
-            };
-            let (note, plain) = (taken.0, taken.1.get());
-            Some((note, plain.operation, plain.context))
-        };
-        let counter = |note| Mark::counter(note, ["read", "written", "nothing"]);
-        let words: Vec<_> = (0..8).map(|_| AtomicU64::new(0)).collect();
-        log.first.set(words.as_ptr());
-        let mut word = 0_u64;
-        for block in 6..24 {
-            log.go_on(block);
-            assert_eq!(take(), None, "it is blank");
-            let follows = if block % 2 == 0 {
-                Follows::YES
-            } else {
-                Follows::default()
-            };
-            for (mark, counted) in [
-                (Mark::WRITE, "written"),
-                (Mark::READ, "read"),
-                (Mark::ADDITION, "written"),
-                (Mark::READ_WORD, "read"),
-                (Mark::ATOMIC, "written"),
-                (Mark::FETCH, "read"),
-            ] {
-                let place = ((&raw mut word).cast::<u8>(), 8);
-                for (mark, counted) in [
-                    (mark.of(Context(block), follows), "nothing"),
-                    (mark.of(CountedContext(block), follows), counted),
-                ] {
-                    log.go_on(block);
-                    log.note_word(block, mark, place, Context(block));
-                    let (note, operation, context) = take().expect("the oldest");
-                    assert_eq!((operation, context), (mark.operation(), block));
-                    assert_eq!((counter(note), log.seen()), (counted, block + 1));
-                }
-                let silent = mark.of(Counted, follows);
-                for other in [
-                    silent.flags,
-                    silent.flags | Mark::DETAILS,
-                    mark.flags | Mark::MISPLACED,
-                    mark.flags | Mark::NONE,
-                ] {
-                    log.go_on(block);
-                    let other = Mark {
-                        flags: other,
-                        ..mark
-                    };
-                    log.note_word(block, other, place, Context(block));
-                    assert_eq!((take(), log.seen()), (None, block), "it is left");
-                    log.slot(block).clear();
-                }
-            }
-        }
-        // Reads of results that no device has written.
-        assert_eq!(word, 0);
-    }
-
-    #[test]
-    fn words_are_misplaced_until_their_operation_ends() {
-        let log = Log::new(0, None, None, 8);
-        let mark = Mark::READ_WORD.of(Silent, Follows::default());
-        let mut word = 0_u64;
-        let place = ((&raw mut word).cast(), 8);
-        for is_reported in [true, false] {
-            log.go_on(0);
-            log.note_word(3, mark, place, Silent);
-            log.note(4, Mark::WRITE, 8, Silent);
-            assert_eq!(log.misplaced.get(), 0);
-            let mut all = log.take_all(5);
-            log.go_on(64);
-            log.note_again(all.remove(0), 64);
-            log.note_again(all.remove(0), 65);
-            // Again, before it is done.
-            let mut all = log.take_all(66);
-            log.note_again(all.remove(0), 66);
-            assert!(log.misplaced.get() > 0);
-            if is_reported {
-                let (block, mark) = log.advance(67).expect("the read");
-                // SAFETY: there is room for a word.
-                assert_eq!(unsafe { log.end_plain(block, mark, false) }, None);
-            } else {
-                log.forget(&log.take_all(67)[0]);
-            }
-            assert_eq!(log.misplaced.get(), 0);
-        }
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! The mark of an operation on memory under way: its kind, and the work that it leaves.
 
-use crate::raw::completion::{Head, NOTE, Operation, Report};
+use crate::raw::completion::{Head, NOTE, Operation, Promise, Report};
 use crate::raw::rights::Rights;
 
 /// The mark of an operation: which it is, and flags, as a report has them in its first word.
@@ -102,6 +102,16 @@ impl Mark {
     #[inline(always)]
     pub(crate) fn has_context(self) -> bool {
         self.flags & Self::SILENT == 0
+    }
+
+    /// Returns the promise of its operation, whose entry has this context.
+    #[inline(always)]
+    pub(super) fn promise(self, context: u64) -> Promise {
+        Promise {
+            context,
+            has_entry: self.has_context(),
+            counts: self.counts(),
+        }
     }
 
     /// Returns whether the endpoint's counter counts it.

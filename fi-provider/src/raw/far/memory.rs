@@ -10,7 +10,7 @@ use super::path::FarPath;
 use super::vector::take_word;
 use crate::device::Kept;
 use crate::device::amo::{Amo, entry};
-use crate::raw::completion::{Entry, Operation, Plain, Promise, Report, Silent};
+use crate::raw::completion::{Operation, Plain, Promise, Report, Silent};
 use crate::raw::endpoint::{Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
@@ -584,9 +584,8 @@ impl Endpoint {
             }
             // SAFETY: the caller of the operation has room for the word, aligned, and it is nobody
             // else's until the operation is reported.
-            let context = unsafe { log.end_plain(at, mark, result.is_ok()) };
-            let (operation, len) = (mark.operation(), log.len_at(at));
-            self.report_plain(operation, len, (context, mark.counts()), result);
+            let promise = unsafe { log.end_plain(at, mark, result.is_ok()) };
+            self.report_plain(mark.operation(), log.len_at(at), promise, result);
         }
         any
     }
@@ -594,41 +593,35 @@ impl Endpoint {
     /// Ends an operation of this log that was taken from it.
     pub(crate) fn end_noted(&self, far: &Far, log: &Log, noted: Noted, result: Result<(), Error>) {
         let (operation, len) = (noted.mark.operation(), noted.len as usize);
+        let promise = noted.promise();
         log.forget(&noted);
         match noted.detail {
             Some(detail) => self.end_detailed(far, detail, result),
-            None => {
-                let (context, counts) = (noted.context(), noted.mark.counts());
-                self.report_plain(operation, len, (context, counts), result);
-            }
+            None => self.report_plain(operation, len, promise, result),
         }
     }
 
-    /// Reports an operation on memory by its context, if it has one, and whether it counts.
+    /// Reports an operation on memory.
     #[inline(always)]
     fn report_plain(
         &self,
         operation: Operation,
         len: usize,
-        (context, counts): (Option<u64>, bool),
+        promise: Promise,
         result: Result<(), Error>,
     ) {
         if result.is_ok() {
-            if counts {
+            if promise.counts {
                 self.counter(operation).add(1);
             }
-            if let Some(context) = context {
+            if promise.has_entry {
                 // Over a device there are no more bytes.
-                let plain = Plain::new(operation, 0, len as u32, context);
+                let plain = Plain::new(operation, 0, len as u32, promise.context);
                 self.transmit().fill_plain(&Cell::new(plain));
             }
             return;
         }
-        let entry = Entry {
-            context: context.unwrap_or(0),
-            ..rma_entry(operation, len, Silent)
-        };
-        self.report(entry, Promise { context, counts }, result, true);
+        self.report(rma_entry(operation, len, promise), promise, result, true);
     }
 
     /// Ends an operation that leaves more to do than its report.
