@@ -49,7 +49,8 @@ usage: softhca run [OPTION...] [--] PROGRAM [ARGUMENT...]
 
 `run` runs a program, and whatever it starts, on a machine with one more network adapter: mlx5_0, a ConnectX in software.
 Programs see it through the libibverbs and libmlx5 of the system. All programs under one `softhca run` are on one
-fabric. The exit status is the program's own (128 + N when signal N ended it).
+fabric. The exit status is the program's own (128 + N when signal N ended it); 2 for a wrong command
+line, 126 or 127 when the program cannot be run, 1 when the device cannot be set up.
 
   --delay-seed N       leave queue pairs alone now and then, and let them act in any order, as
                        the seed N draws it: what hardware may do; operations of one queue pair
@@ -108,6 +109,12 @@ pub enum Error {
     /// The device did not answer.
     #[error("the device does not answer: {0}")]
     NoAnswer(#[source] io::Error),
+    /// A folder is in the place of the program.
+    #[error("{0} is a folder, not a program")]
+    Folder(String),
+    /// Text could not be written to stdout.
+    #[error("cannot write the output: {0}")]
+    Output(#[source] io::Error),
     /// The program could not be started.
     #[error("{program}: {error}")]
     Program {
@@ -210,10 +217,9 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         }
     }
     signals.leave_to(&mut command);
-    let mut child = command.spawn().map_err(|error| Error::Program {
-        program: program.to_string_lossy().into_owned(),
-        error,
-    })?;
+    let mut child = command
+        .spawn()
+        .map_err(|error| not_started(program, error))?;
     let served = server.serve(&child, &signals);
     if served.is_err() {
         // Without the device the program would only wait.
@@ -231,6 +237,20 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
         return Ok(VIOLATIONS);
     }
     Ok(u8::try_from(status).unwrap_or(1))
+}
+
+/// Returns the reason for which a program did not start.
+fn not_started(program: &OsStr, error: io::Error) -> Error {
+    let shown = program.to_string_lossy().into_owned();
+    // What has a slash is a path, and is not looked for elsewhere.
+    let is_path = program.as_encoded_bytes().contains(&b'/');
+    if is_path && Path::new(program).is_dir() {
+        return Error::Folder(shown);
+    }
+    Error::Program {
+        program: shown,
+        error,
+    }
 }
 
 /// Returns the account of doorbell registers of the device that this process was started with.

@@ -199,6 +199,87 @@ fn the_status_of_the_program_is_handed_on() {
 }
 
 #[test]
+fn wrong_words_are_named_with_their_option() {
+    for (words, status, part) in [
+        (
+            &["run", "--queue-pairs", "x", "true"][..],
+            2,
+            "--queue-pairs takes a number from 0 to 4294967295, not \"x\"",
+        ),
+        (
+            &["run", "--max-pinned", "", "true"],
+            2,
+            "--max-pinned takes a number",
+        ),
+        (
+            &["run", "--delay-seed", "-1", "true"],
+            2,
+            "--delay-seed takes a number",
+        ),
+        (
+            &["run", "--delays", "pcie=1", "true"],
+            2,
+            "--delays: \"1\" is no time",
+        ),
+        (
+            &["run", "--transactions", "", "true"],
+            2,
+            "--transactions takes the name of a file",
+        ),
+        (&["run", ""], 2, "the program's name is empty"),
+        (&["run", "/"], 126, "/ is a folder, not a program"),
+        (
+            &["run", "/etc/passwd"],
+            126,
+            "/etc/passwd: Permission denied",
+        ),
+        (
+            &["run", "/nowhere/at/all"],
+            127,
+            "/nowhere/at/all: No such file",
+        ),
+    ] {
+        let output = Command::new(softhca()).args(words).output();
+        let output = output.expect("softhca starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{words:?}: {said}");
+        assert!(
+            said.starts_with(&format!("softhca: {part}")),
+            "{words:?}: {said}"
+        );
+        assert_eq!(said.lines().count(), 1, "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn text_that_cannot_be_written_is_told_of() {
+    for words in [&["--help"][..], &["--version"], &["run", "--help"]] {
+        let full = std::fs::File::create("/dev/full").expect("/dev/full");
+        let output = Command::new(softhca()).args(words).stdout(full).output();
+        let output = output.expect("softhca starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {said}");
+        let part = "softhca: cannot write the output: No space left on device";
+        assert!(
+            said.starts_with(part) && said.lines().count() == 1,
+            "{words:?}: {said}"
+        );
+    }
+    // A reader that goes away wants no more.
+    let script = "\"$0\" --help | true; test ${PIPESTATUS[0]} = 0";
+    let output = Command::new("bash")
+        .args(["-c", script])
+        .arg(softhca())
+        .output();
+    let output = output.expect("bash starts");
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
 fn every_form_of_help_is_answered() {
     let printed = |arguments: &[&str]| {
         let output = Command::new(softhca()).args(arguments).output();
