@@ -3,9 +3,9 @@
 use farreach_icount::calls::{self, Details, Routines, count};
 use farreach_icount::table::Table;
 use lexopt::prelude::*;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The help text.
@@ -90,6 +90,9 @@ pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Options>, Stri
         }
         (None, pes) => {
             let pes = pes.unwrap_or(2);
+            if pes == 0 {
+                return Err("-n takes a number of PEs from 1, not 0".to_owned());
+            }
             if options.pe >= pes {
                 return Err(format!("there is no PE {} among {pes}", options.pe));
             }
@@ -120,6 +123,9 @@ fn oshrun() -> OsString {
 pub(crate) fn tell(options: &Options) -> Result<String, String> {
     if !is_in_path("valgrind") {
         return Err("valgrind is missing; on Debian: apt-get install valgrind".to_owned());
+    }
+    if let Some(name) = options.program.first() {
+        check(name)?;
     }
     let old = match &options.against {
         Some(path) => {
@@ -163,13 +169,29 @@ pub(crate) fn tell(options: &Options) -> Result<String, String> {
     Ok(report)
 }
 
-fn named(path: &std::path::Path, error: &dyn std::fmt::Display) -> String {
+fn named(path: &Path, error: &dyn std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
 
-fn is_in_path(program: &str) -> bool {
+fn is_in_path(program: impl AsRef<Path>) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    env::split_paths(&path).any(|folder| folder.join(&program).is_file())
+}
+
+/// Checks that there is a program of this name before a shell, valgrind and the launcher each find
+/// that there is none.
+fn check(name: &OsStr) -> Result<(), String> {
+    let path = Path::new(name);
+    let why = if name.is_empty() {
+        return Err("the program's name is empty".to_owned());
+    } else if !name.as_encoded_bytes().contains(&b'/') {
+        (!is_in_path(path)).then_some(": no such program in PATH")
+    } else if path.is_dir() {
+        Some(" is a folder, not a program")
+    } else {
+        (!path.exists()).then_some(": no such file")
+    };
+    why.map_or(Ok(()), |why| Err(format!("{}{why}", path.display())))
 }
 
 fn nothing(options: &Options) -> String {
@@ -215,11 +237,28 @@ mod tests {
             ("--frob", "'--frob'"),
             ("-n many a", "-n takes a number, not \"many\""),
             ("--pe 2 a", "no PE 2 among 2"),
+            ("-n 0 a", "-n takes a number of PEs from 1, not 0"),
             ("-n 2 --launcher x a", "exclude"),
             ("--launcher", "missing argument"),
         ] {
             let message = parsed(line).expect_err(line);
             assert!(message.contains(part), "{line}: {message}");
         }
+    }
+    #[test]
+    fn programs_that_are_none_are_named() {
+        for (name, part) in [
+            ("", "the program's name is empty"),
+            ("/nowhere/at/all", "/nowhere/at/all: no such file"),
+            ("/tmp", "/tmp is a folder, not a program"),
+            (
+                "no-such-program",
+                "no-such-program: no such program in PATH",
+            ),
+        ] {
+            assert_eq!(check(name.as_ref()), Err(part.to_owned()));
+        }
+        assert_eq!(check("sh".as_ref()), Ok(()));
+        assert_eq!(check("/bin/sh".as_ref()), Ok(()));
     }
 }

@@ -16,7 +16,7 @@ mod output;
 mod report;
 
 use arguments::Request;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 /// The exit status for a wrong command line.
@@ -32,15 +32,21 @@ fn main() -> ExitCode {
         Ok(Request::Icount(options)) => icount::tell(&options).map_err(|error| (1, error)),
         Err(message) => Err((USAGE, message)),
     };
-    match done {
-        Ok(text) => {
-            // A reader that is gone wants no more.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            ExitCode::SUCCESS
-        }
+    match done.and_then(|text| print(&text)) {
+        Ok(()) => ExitCode::SUCCESS,
         Err((status, message)) => {
             eprintln!("farreach: {message}");
             ExitCode::from(status)
         }
+    }
+}
+
+/// Writes to stdout; a reader that is gone wants no more.
+fn print(text: &str) -> Result<(), (u8, String)> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err((1, format!("cannot write the output: {error}")))
+        }
+        _ => Ok(()),
     }
 }

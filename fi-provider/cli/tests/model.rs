@@ -55,6 +55,23 @@ impl Drop for Folder {
 }
 
 #[test]
+fn text_that_cannot_be_written_is_told_of() {
+    for words in [&["whatif"][..], &["--help"], &["model", "--paper"]] {
+        let full = std::fs::File::create("/dev/full").expect("/dev/full");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_farreach"));
+        let output = command.args(words).stdout(full).output();
+        let output = output.expect("farreach starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {said}");
+        let part = "farreach: cannot write the output: No space left on device";
+        assert!(
+            said.starts_with(part) && said.lines().count() == 1,
+            "{words:?}: {said}"
+        );
+    }
+}
+
+#[test]
 fn the_system_of_the_paper_is_told_with_its_sources() {
     let text = printed(&farreach(&["model", "--paper"]));
     for part in [

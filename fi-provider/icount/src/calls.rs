@@ -222,7 +222,7 @@ impl<'a> Finder<'a> {
                 if is_own(path) {
                     let functions = source::functions(path)?.into_iter();
                     let is_routine =
-                        |name: &str| !layer::is_of_standard_library(&source::readable(name));
+                        |name: &str| !layer::comes_with_the_compiler(&source::readable(name));
                     let routines = functions.filter(|(name, _)| is_routine(name));
                     finder.own.extend(routines);
                 }

@@ -237,6 +237,19 @@ pub(crate) fn is_of_standard_library(function: &str) -> bool {
     crates.iter().any(|name| path.starts_with(name))
 }
 
+/// Returns whether a function comes with the compiler, and so may be in each of several libraries:
+/// one of the standard library, one of the allocator, or a method of a plain type by a trait of
+/// the standard library, as `<&str as core::fmt::Debug>::fmt`.
+pub(crate) fn comes_with_the_compiler(function: &str) -> bool {
+    let of_plain_type = || {
+        let (plain, of_trait) = function.strip_prefix('<')?.split_once(" as ")?;
+        (!plain.contains("::")).then(|| is_of_standard_library(of_trait))
+    };
+    is_of_standard_library(function)
+        || function.starts_with("__rustc::")
+        || of_plain_type().unwrap_or(false)
+}
+
 /// Parts of the paths of their sources: of the standard library, of the libraries that it stands on,
 /// and of a registry.
 const OTHERS: [&str; 3] = ["/rustc/", "/rust/deps/", "/registry/src/"];
@@ -344,6 +357,23 @@ mod tests {
         )]));
         assert!(!is_of_others(&[frame("", "shmem::world::init")]));
         assert!(!is_of_others(&[]));
+    }
+
+    #[test]
+    fn functions_of_the_compiler_are_in_many_libraries() {
+        for (function, is_theirs) in [
+            ("__rustc::__rust_alloc", true),
+            (
+                "<&str as <alloc::ffi::c_str::CString>::new::SpecNewImpl>::spec_new_impl",
+                true,
+            ),
+            ("core::fmt::write", true),
+            ("<shmem::job::Error as core::fmt::Display>::fmt", false),
+            ("<u64 as shmem::Bytes>::bytes", false),
+            ("shmem_int_p", false),
+        ] {
+            assert_eq!(comes_with_the_compiler(function), is_theirs, "{function}");
+        }
     }
 
     #[test]

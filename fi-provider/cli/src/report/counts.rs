@@ -36,7 +36,10 @@ pub(super) fn figures(text: &str, calls: &[String]) -> Drawn<Vec<Figure>> {
     targets.sort();
     targets.dedup();
     if targets.is_empty() {
-        return Err("there is no count in it".to_owned());
+        return Err(match calls {
+            [] => "there is no count in it".to_owned(),
+            calls => format!("there is no count of {} in it", calls.join(", ")),
+        });
     }
     let figure = |(at, target): (usize, &&String)| {
         let of_target = rows().filter(|((_, of), _)| of == *target);
@@ -134,5 +137,8 @@ mod tests {
             let message = figures(text, &[]).expect_err(text);
             assert!(message.contains(part), "{text}: {message}");
         }
+        let text = "operation\ttarget\tlayer\tinstructions\nput\tRC\tdescriptor\t31\n";
+        let message = figures(text, &["frob".to_owned()]).expect_err(text);
+        assert_eq!(message, "there is no count of frob in it");
     }
 }

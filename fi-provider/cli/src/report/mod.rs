@@ -98,6 +98,12 @@ pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Request>, Stri
             other => return Err(usage(other.unexpected())),
         }
     }
+    if request.counts.is_none() && !request.calls.is_empty() {
+        return Err("--call is for --counts".to_owned());
+    }
+    if request.output.as_os_str().is_empty() {
+        return Err("--output takes the name of a file, not \"\"".to_owned());
+    }
     request.from = from.unwrap_or(From::Paper);
     Ok(Some(request))
 }
@@ -257,6 +263,8 @@ mod tests {
             ("--threads 2,1", "not \"2,1\""),
             ("--threads 1,,2", "not \"1,,2\""),
             ("--counts", "missing argument"),
+            ("--call put", "--call is for --counts"),
+            ("--output=", "--output takes the name of a file"),
             ("--frob", "'--frob'; farreach report --help"),
         ] {
             let message = parsed(line).expect_err(line);
