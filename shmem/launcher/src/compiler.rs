@@ -3,13 +3,13 @@
 //! The user's arguments pass unchanged; `-I` goes before them, the library after them where something is linked.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
 use crate::installation::Installation;
+use crate::stdout::print;
 
 /// The compiler to stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ pub fn main(language: Language) -> i32 {
         }
     };
     if arguments.as_slice() == ["--help"] {
-        return print(&help(language));
+        return print(tool, &help(language));
     }
     let (variable, default) = language.compiler();
     let compiler = std::env::var_os(variable)
@@ -124,14 +124,8 @@ pub fn main(language: Language) -> i32 {
         Some(Show::Command) | None => command(&compiler, &place, arguments),
     };
     if show.is_some() {
-        return print(
-            &(words
-                .iter()
-                .map(|word| quote(word))
-                .collect::<Vec<_>>()
-                .join(" ")
-                + "\n"),
-        );
+        let words: Vec<_> = words.iter().map(|word| quote(word)).collect();
+        return print(tool, &(words.join(" ") + "\n"));
     }
     let header = place.include().join("shmem.h");
     if !header.is_file() {
@@ -160,14 +154,6 @@ fn help(language: Language) -> String {
          \x20 --help               print this\n\n\
          Everything else is passed on; -static links libshmem.a.\n"
     )
-}
-
-/// Writes to stdout; a reader that went away is no failure.
-fn print(text: &str) -> i32 {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => 1,
-        _ => 0,
-    }
 }
 
 /// Takes the option that asks to show something out of the arguments.

@@ -4,3 +4,4 @@
 pub mod compiler;
 mod installation;
 pub mod oshrun;
+mod stdout;

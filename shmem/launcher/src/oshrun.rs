@@ -71,8 +71,7 @@ pub fn main() -> i32 {
     let request = match arguments::parse(arguments) {
         Ok(Request::Run(options)) => options,
         Ok(Request::Print(text)) => {
-            use std::io::Write;
-            return i32::from(std::io::stdout().write_all(text.as_bytes()).is_err());
+            return crate::stdout::print("oshrun", &text);
         }
         Err(failure) => return report::failure(&failure),
     };

@@ -147,6 +147,9 @@ ends in .c, .cc, .cpp or .cxx is compiled first (with the oshcc or oshc++ beside
   -h, --help             print this
   -V, --version          print the version
 
+Names of other launchers are taken, too: --np, --n for -n; -host, -hosts, --hosts for --host;
+-hostfile, -machinefile, --machinefile, -f for --hostfile; -x NAME, which says what is done anyway.
+
 All PEs run one program: a \":\" among its arguments, where other launchers begin another (MPMD), is refused,
 unless \"--\" stands before the program or nothing behind the \":\".
 PE 0 reads oshrun's standard input, the others read none. A program's name without a slash is looked up
@@ -160,7 +163,8 @@ FARREACH_HOST_TIMEOUT is how many seconds a host may be silent before the job en
 debuggers), FARREACH_HOST_ADDRESS the addresses by which hosts reach this one, with commas between.
 
 Exit status: that of the first PE that failed (128 + N when signal N killed it), or what
-shmem_global_exit was given; 2 for a wrong command line, 126 or 127 when the program cannot be run.
+shmem_global_exit was given; 2 for a wrong command line, 126 or 127 when the program cannot be run,
+1 when it does not compile or the job cannot be set up.
 ";
 
 /// Reads the arguments, the program's name excluded.
@@ -232,13 +236,16 @@ impl Options {
             "-H" | "--host" | "--hosts" => {
                 self.hosts.push(value()?.to_string_lossy().into_owned());
             }
-            "--hostfile" | "--machinefile" => self.host_files.push(value()?.into()),
+            "--hostfile" | "--machinefile" => {
+                let file = named("--hostfile", "a file", value()?)?;
+                self.host_files.push(file.into());
+            }
             "--launch-agent" => self.launch_agent = Some(value()?),
             "--prefix" => self.prefix = Some(absolute(&value()?)?),
             "--ppn" => self.per_node = Some(count("--ppn", &value()?)?),
             "--fabric" => self.fabric = Some(one_of("--fabric", &FABRICS, &value()?)?),
             "--transport" => self.transport = Some(one_of("--transport", &TRANSPORTS, &value()?)?),
-            "--lanes" => self.lanes = Some(value()?),
+            "--lanes" => self.lanes = Some(named("--lanes", "a policy", value()?)?),
             "--bind" => self.bind = one_of("--bind", &BINDINGS, &value()?)?,
             "--output" => self.passage = Some(one_of("--output", &PASSAGES, &value()?)?),
             "--timeout" => self.timeout = Some(seconds(&value()?)?),
@@ -389,15 +396,29 @@ fn absolute(text: &OsString) -> Result<PathBuf, Failure> {
     ))
 }
 
+/// Returns the name that an option has for its value.
+fn named(option: &str, what: &str, text: OsString) -> Result<OsString, Failure> {
+    if !text.is_empty() {
+        return Ok(text);
+    }
+    Err(Failure::new(
+        USAGE,
+        format!("{option} takes the name of {what}, not \"\""),
+    ))
+}
+
+/// The longest time of a job. The clock counts much longer ones no more.
+const LONGEST: f64 = 1e9;
+
 fn seconds(text: &OsString) -> Result<Duration, Failure> {
     text.to_str()
         .and_then(|text| text.parse::<f64>().ok())
-        .filter(|&seconds| seconds > 0.0)
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|&seconds| seconds > 0.0 && seconds <= LONGEST)
+        .map(Duration::from_secs_f64)
         .ok_or_else(|| {
             Failure::new(
                 USAGE,
-                format!("--timeout takes a number of seconds above 0, not {text:?}"),
+                format!("--timeout takes seconds, above 0 and up to {LONGEST}, not {text:?}"),
             )
         })
 }
@@ -510,7 +531,16 @@ mod tests {
             ("-x =3 x", "NAME=VALUE"),
             ("--timeout 0 x", "seconds"),
             ("--timeout nan x", "seconds"),
-            ("--timeout 1e99 x", "seconds"),
+            (
+                "--timeout 1e99 x",
+                "above 0 and up to 1000000000, not \"1e99\"",
+            ),
+            ("--timeout 1.8e19 x", "up to 1000000000"),
+            ("--lanes= x", "--lanes takes the name of a policy, not \"\""),
+            (
+                "--hostfile= x",
+                "--hostfile takes the name of a file, not \"\"",
+            ),
             ("--label=3 x", "unexpected argument"),
         ] {
             let message = run(line).unwrap_err();

@@ -335,3 +335,23 @@ fn output_that_cannot_be_written_is_a_failure_of_oshrun_alone() {
         "{text}"
     );
 }
+
+#[test]
+fn help_that_cannot_be_written_is_told_of() {
+    for (tool, option) in [
+        (env!("CARGO_BIN_EXE_oshrun"), "--help"),
+        (env!("CARGO_BIN_EXE_oshrun"), "--version"),
+        (env!("CARGO_BIN_EXE_oshcc"), "--help"),
+        (env!("CARGO_BIN_EXE_oshcc"), "-show"),
+    ] {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = Command::new(tool).arg(option).stdout(full).output();
+        let output = output.unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{tool} {option}: {text}");
+        assert!(
+            text.contains(": cannot write the output: No space") && text.lines().count() == 1,
+            "{tool} {option}: {text}"
+        );
+    }
+}
