@@ -79,8 +79,8 @@ impl Drop for Info {
 /// `provider` names the only one to ask, where it is given.
 ///
 /// # Errors
-/// [`Error::NotLoaded`], [`Error::NoSymbol`], or that libfabric has no provider at all with
-/// messages and RMA between RDM endpoints.
+/// [`Error::NotLoaded`], [`Error::NoSymbol`], or that libfabric has no provider at all, or none of
+/// that name, with messages and RMA between RDM endpoints.
 pub fn candidates(provider: Option<&str>) -> Result<Vec<Candidate>, Error> {
     let library = Library::get()?;
     let hints = hints(library, provider)?;
@@ -90,7 +90,10 @@ pub fn candidates(provider: Option<&str>) -> Result<Vec<Candidate>, Error> {
     let found =
         unsafe { (library.getinfo)(library.api(), nowhere, nowhere, 0, hints.0, &raw mut list) };
     if found == -libc::ENODATA || (found == 0 && list.is_null()) {
-        return Err(Error::NoProvider { seen: Vec::new() });
+        return Err(match provider {
+            Some(name) => Error::NoSuchProvider(name.to_owned()),
+            None => Error::NoProvider { seen: Vec::new() },
+        });
     }
     if found != 0 {
         return Err(Error::Call {

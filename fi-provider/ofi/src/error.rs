@@ -24,6 +24,11 @@ pub enum Error {
         /// The function.
         symbol: &'static str,
     },
+    /// No provider of the name that is asked for has messages and RMA between RDM endpoints.
+    #[error(
+        "no provider {0:?} has messages and RMA between RDM endpoints (FARREACH_LIBFABRIC_PROVIDER)"
+    )]
+    NoSuchProvider(String),
     /// No provider has the capabilities that are needed.
     #[error("no provider of libfabric will do{}", listed(.seen))]
     NoProvider {

@@ -133,25 +133,44 @@ pub(crate) fn initiators(pes: u32) -> Result<u32, Error> {
 
 /// Returns the number that `variable` gives, or `default`.
 fn number(variable: &'static str, default: u32) -> Result<u32, Error> {
-    let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
-    match value.filter(|text| !text.is_empty()) {
+    match value(variable) {
         None => Ok(default),
         Some(text) => text.parse().map_err(|_| Error::Number(variable, text)),
     }
 }
 
-/// Returns the number of seconds for which a host may be silent where the launcher does not watch
-/// hosts (FARREACH_HOST_TIMEOUT); 0 for ever.
-pub(crate) fn host_timeout() -> Result<u32, Error> {
-    number("FARREACH_HOST_TIMEOUT", 5)
+/// Returns the value of a variable that is set, and not empty.
+fn value(variable: &str) -> Option<String> {
+    let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
+    value.filter(|text| !text.is_empty())
+}
+
+/// The time for which a host may be silent where nobody says otherwise.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// Returns the time for which a host may be silent where the launcher does not watch hosts
+/// (FARREACH_HOST_TIMEOUT); `None` for ever.
+pub(crate) fn host_timeout() -> Result<Option<Duration>, Error> {
+    match value("FARREACH_HOST_TIMEOUT") {
+        None => Ok(Some(SILENCE)),
+        Some(text) => parse_silence(&text).ok_or(Error::HostTimeout(text)),
+    }
+}
+
+/// Returns the time of a number of seconds, within the bounds that oshrun has for it.
+fn parse_silence(text: &str) -> Option<Option<Duration>> {
+    let seconds = text.parse().ok()?;
+    match seconds {
+        0.0 => Some(None),
+        0.1..=1e6 => Some(Some(Duration::from_secs_f64(seconds))),
+        _ => None,
+    }
 }
 
 /// Returns the provider of libfabric to take (FARREACH_LIBFABRIC_PROVIDER); the best where it is
 /// not set.
 pub(crate) fn provider() -> Option<String> {
-    let value = std::env::var_os("FARREACH_LIBFABRIC_PROVIDER")?;
-    let name = value.to_string_lossy().into_owned();
-    (!name.is_empty()).then_some(name)
+    value("FARREACH_LIBFABRIC_PROVIDER")
 }
 
 /// Returns the time for which the thread that serves peers over libfabric leaves that to a program
@@ -218,8 +237,7 @@ pub(crate) fn collective_node_size() -> Result<Option<u32>, Error> {
 /// Returns the choice that the value of `variable` names; the first of `choices` where it is not
 /// set or empty.
 fn choice<T: Copy>(variable: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
-    chosen(value.unwrap_or_default(), choices)
+    chosen(value(variable).unwrap_or_default(), choices)
 }
 
 fn chosen<T: Copy>(text: String, choices: &[(&str, T)]) -> Result<T, String> {
@@ -316,6 +334,26 @@ Of Farreach:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn silence_is_a_time_as_oshrun_takes_it() {
+        let time = |millis| Some(Some(Duration::from_millis(millis)));
+        for (text, silence) in [
+            ("0", Some(None)),
+            ("0.0", Some(None)),
+            ("0.1", time(100)),
+            ("2.5", time(2500)),
+            ("1e6", time(1_000_000_000)),
+            ("0.05", None),
+            ("-1", None),
+            ("1e7", None),
+            ("nan", None),
+            ("inf", None),
+            ("5s", None),
+        ] {
+            assert_eq!(parse_silence(text), silence, "{text}");
+        }
+    }
 
     #[test]
     fn a_choice_is_a_word_of_the_list_or_its_first() {

@@ -73,8 +73,13 @@ pub enum Error {
     #[error("FARREACH_TRANSPORT={0:?} is none of auto, rc and dc")]
     Transport(String),
     /// A variable's value is no number.
-    #[error("{0}={1:?} is not a number")]
+    #[error("{0}={1:?} is not a whole number from 0 to 4294967295")]
     Number(&'static str, String),
+    /// FARREACH_HOST_TIMEOUT is no time.
+    #[error(
+        "FARREACH_HOST_TIMEOUT={0:?} is not a number of seconds from 0.1 to 1000000, or 0 for ever"
+    )]
+    HostTimeout(String),
     /// FARREACH_DCIS is no number of queues.
     #[error("FARREACH_DCIS={0} is no power of two up to 64")]
     Initiators(u32),
@@ -235,7 +240,7 @@ impl Error {
 /// Returns the reason for which there is no device, before another reason.
 fn before(device: &Option<Box<device::Error>>) -> String {
     match device {
-        Some(device) => format!("{device}; {}; and libfabric: ", software::remedy(device)),
+        Some(device) => format!("{device}. {}. And libfabric: ", software::remedy(device)),
         None => String::new(),
     }
 }

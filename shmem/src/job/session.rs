@@ -191,11 +191,10 @@ fn connect(
 
 /// Returns the way to watch the hosts of a job, which oshrun does itself.
 fn watch(job: &Job) -> Result<Option<libfabric::Watch>, Error> {
-    let seconds = env::host_timeout()?;
-    let is_watched = job.by_oshrun || seconds == 0;
-    Ok((!is_watched).then(|| libfabric::Watch {
+    let silence = env::host_timeout()?.filter(|_| !job.by_oshrun);
+    Ok(silence.map(|silence| libfabric::Watch {
         peers: job.node.pes() as usize,
-        silence: Duration::from_secs(seconds.into()),
+        silence,
         tell: host_is_silent,
     }))
 }
