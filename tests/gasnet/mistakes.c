@@ -13,6 +13,8 @@
 // run: np=1 mode=seq expect-exit=1 expect-stderr="gasnet_barrier_wait: no gasnet_barrier_notify" args=wait
 // run: np=1 mode=seq expect-exit=1 expect-stderr="gasnet_begin_nbi_accessregion: " args=region
 // run: np=2 mode=seq expect-exit=nonzero expect-stderr="names handler 200" args=unknown
+// run: np=1 mode=seq expect-exit=nonzero env=GASNET_EXITTIMEOUT=soon expect-stderr="GASNET_EXITTIMEOUT is " expect-stderr="numbers of seconds from 0.01 to 1000000"
+// run: np=1 mode=par expect-exit=nonzero env=GASNET_MAX_SEGMENT_SIZE=1K expect-stderr="GASNET_MAX_SEGMENT_SIZE is " expect-stderr="numbers of bytes from 4096 on"
 #include "check.h"
 
 enum { ASK = 130, ANSWER };

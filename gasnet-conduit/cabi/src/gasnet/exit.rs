@@ -52,13 +52,22 @@ unsafe extern "C" {
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
+/// Reads the time that others have to exit, too (GASNET_EXITTIMEOUT).
+pub(super) fn read_limit() -> Result<(), Error> {
+    const NAME: &str = "GASNET_EXITTIMEOUT";
+    let value = std::env::var_os(NAME).filter(|value| !value.is_empty());
+    if let Some(value) = value {
+        let text = value.to_string_lossy();
+        let seconds = text.trim().parse::<f64>().ok();
+        let seconds = seconds.filter(|seconds| (0.01..1e6).contains(seconds));
+        let wrong = || Error::variable(NAME, &text, "numbers of seconds from 0.01 to 1000000");
+        LIMIT.store((seconds.ok_or_else(wrong)? * 1e6) as u64, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
 /// Prepares the end of a process that returns from main.
 pub(super) fn install() {
-    let seconds = std::env::var("GASNET_EXITTIMEOUT").ok();
-    let seconds = seconds.and_then(|text| text.trim().parse::<f64>().ok());
-    if let Some(seconds) = seconds.filter(|seconds| (0.01..1e6).contains(seconds)) {
-        LIMIT.store((seconds * 1e6) as u64, Ordering::Relaxed);
-    }
     PROCESS.store(std::process::id(), Ordering::Relaxed);
     // SAFETY: the function is there as long as the library, which is never unloaded.
     unsafe { on_exit(at_exit, std::ptr::null_mut()) };

@@ -80,6 +80,7 @@ extern "C" fn farreach_gasnet_init(
 /// Opens the engine and fills the state.
 fn join<G: Mode>() -> Result<(), Error> {
     let memory = memory()?;
+    exit::read_limit()?;
     let engine = Engine::<G>::open(Config {
         most_memory: memory as usize,
         ..Config::default()
@@ -133,7 +134,7 @@ fn memory() -> Result<u64, Error> {
             Error::variable(
                 "GASNET_MAX_SEGMENT_SIZE",
                 &text,
-                "numbers of bytes, with K, M, G or T behind or not",
+                "numbers of bytes from 4096 on, with K, M, G or T behind or not",
             )
         });
     }
