@@ -280,6 +280,24 @@ fn text_that_cannot_be_written_is_told_of() {
 }
 
 #[test]
+fn what_cannot_be_removed_for_want_of_descriptors_is_removed_by_the_next_run() {
+    let folder = support::scratch();
+    let run = |limit: &str| {
+        let script = format!("{limit} exec \"$0\" run true");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).arg(softhca());
+        command.env("TMPDIR", &folder).env_remove("XDG_RUNTIME_DIR");
+        command.output().expect("sh starts")
+    };
+    run("ulimit -n 9;");
+    let output = run("");
+    assert!(output.status.success(), "{}", text(&output));
+    let left = std::fs::read_dir(&folder).expect("the folder").count();
+    assert_eq!(left, 0, "{}", folder.display());
+    std::fs::remove_dir(&folder).expect("an empty folder");
+}
+
+#[test]
 fn every_form_of_help_is_answered() {
     let printed = |arguments: &[&str]| {
         let output = Command::new(softhca()).args(arguments).output();

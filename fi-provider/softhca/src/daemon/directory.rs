@@ -59,8 +59,16 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // A file that cannot be removed now is removed by the next run.
-        let _ = fs::remove_dir_all(&self.path);
+        // A file that cannot be removed now, as for want of descriptors, is removed by the next run:
+        // the lock tells that one, and goes last.
+        let lock = self.path.join(LOCK);
+        let mut others = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let is_removed = |path: PathBuf| {
+            path == lock || fs::remove_file(&path).is_ok() || fs::remove_dir_all(&path).is_ok()
+        };
+        if others.all(|entry| is_removed(entry.path())) {
+            let _ = fs::remove_dir_all(&self.path);
+        }
     }
 }
 
