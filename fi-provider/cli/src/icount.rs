@@ -245,6 +245,7 @@ mod tests {
             assert!(message.contains(part), "{line}: {message}");
         }
     }
+
     #[test]
     fn programs_that_are_none_are_named() {
         for (name, part) in [

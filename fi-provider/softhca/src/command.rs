@@ -242,7 +242,7 @@ pub fn run(program: &OsStr, arguments: &[OsString], options: Options) -> Result<
 /// Returns the reason for which a program did not start.
 fn not_started(program: &OsStr, error: io::Error) -> Error {
     let shown = program.to_string_lossy().into_owned();
-    // What has a slash is a path, and is not looked for elsewhere.
+    // Takes a name with a slash for a path, which is not looked for elsewhere.
     let is_path = program.as_encoded_bytes().contains(&b'/');
     if is_path && Path::new(program).is_dir() {
         return Error::Folder(shown);

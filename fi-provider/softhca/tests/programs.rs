@@ -280,7 +280,7 @@ fn text_that_cannot_be_written_is_told_of() {
 }
 
 #[test]
-fn what_cannot_be_removed_for_want_of_descriptors_is_removed_by_the_next_run() {
+fn a_directory_that_stays_for_want_of_descriptors_is_removed_by_the_next_run() {
     let folder = support::scratch();
     let run = |limit: &str| {
         let script = format!("{limit} exec \"$0\" run true");
