@@ -117,6 +117,14 @@ impl Later<'_> {
         })
     }
 
+    /// Returns the tag of the message that is sent, if it has one.
+    fn tag(&self) -> Option<u64> {
+        match self {
+            Self::Send { tag, .. } => *tag,
+            _ => None,
+        }
+    }
+
     /// Returns the function that starts the operation.
     ///
     /// # Safety
@@ -313,6 +321,7 @@ pub(crate) unsafe fn defer(
         peer,
         operation,
         len,
+        tag: later.tag(),
         start,
     };
     use crate::transfer::with_report;

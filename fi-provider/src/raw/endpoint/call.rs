@@ -43,6 +43,8 @@ pub struct Call {
     pub operation: Operation,
     /// The bytes that the entry tells of.
     pub len: usize,
+    /// The tag of the message that the entry tells of, if it has one.
+    pub tag: Option<u64>,
     /// Starts one operation with this report, or fails and has started none.
     pub start: Rc<Start>,
 }
@@ -117,7 +119,7 @@ impl Endpoint {
             operation: call.operation,
             len: call.len,
             data: None,
-            tag: None,
+            tag: call.tag,
             source: None,
             offset: 0,
             is_last: true,
