@@ -7,6 +7,22 @@ enum { ROUNDS = 20 };
 static uint64_t memory[2][64];
 static struct fid_cntr *written, *was_read, *all;
 
+// Accesses several ranges of a region, and none of its bytes: each access counts once, the first one
+// to the region, too.
+static void ranges(void) {
+    uint64_t words[2];
+    struct iovec here = {words, sizeof words}, nothing = {words, 0};
+    struct fi_rma_iov there[] = {{400, 8, 1}, {480, 8, 1}}, empty[] = {{0, 0, 1}, {8, 0, 1}};
+    struct fi_msg_rma access = {&here, NULL, 1, peer, there, 2, words, 0};
+    POST(fi_readmsg(ep, &access, 0));
+    CHECK(next(tx).op_context == words);
+    access.msg_iov = &nothing, access.rma_iov = empty;
+    POST(fi_readmsg(ep, &access, 0));
+    CHECK(next(tx).op_context == words);
+    POST(fi_inject_writedata(ep, words, 0, 5, peer, 0, 1));
+    POST(fi_inject_write(ep, words, 0, peer, 0, 1));
+}
+
 int main(void) {
     begin(FI_MSG | FI_RMA | FI_ATOMIC | FI_RMA_EVENT, FI_WAIT_UNSPEC);
     CHECK(info->caps & FI_RMA_EVENT && info->rx_attr->caps & FI_RMA_EVENT);
@@ -27,6 +43,8 @@ int main(void) {
     join();
     uint64_t one = 1, back;
     if (leads)
+        ranges();
+    if (leads)
         for (int round = 0; round < ROUNDS; round++) {
             uint64_t at = 8 * round;
             POST(fi_write(ep, &one, 8, NULL, peer, at, 0, &one));
@@ -40,11 +58,12 @@ int main(void) {
         OK(fi_cntr_wait(written, ROUNDS, 10000) || fi_cntr_wait(was_read, ROUNDS, 10000));
         // The counted bytes are there.
         CHECK(memory[0][ROUNDS - 1] == 1);
-        OK(fi_cntr_wait(all, 4 * ROUNDS, 10000));
+        OK(fi_cntr_wait(all, 4 * ROUNDS + 4, 10000));
+        CHECK(next(rx).data == 5);
         CHECK(memory[1][ROUNDS - 1] == 1 && memory[1][0] == ROUNDS + 1);
         CHECK(fi_cntr_read(written) == ROUNDS && fi_cntr_read(was_read) == ROUNDS);
         OK(fi_cntr_set(written, 5));
-        CHECK(fi_cntr_read(written) == 5 && fi_cntr_read(all) == 4 * ROUNDS);
+        CHECK(fi_cntr_read(written) == 5 && fi_cntr_read(all) == 4 * ROUNDS + 4);
     }
     leave();
     for (int i = 0; i < 2; i++)

@@ -289,11 +289,12 @@ impl Endpoint {
     }
 }
 
-/// Returns the regions of a peer that count an operation on several ranges or words, each once.
+/// Returns the regions of a peer that count an operation on several ranges or words, each once: by
+/// their keys, as one beyond this process may have been looked up for each range.
 pub(super) fn counted<'a>(regions: impl Iterator<Item = &'a RemoteRegion>) -> Vec<RemoteRegion> {
     let mut all: Vec<RemoteRegion> = Vec::new();
     for plain in regions.filter_map(|region| region.counted.as_deref()) {
-        if all.iter().all(|one| one.state != plain.state) {
+        if all.iter().all(|one| one.key != plain.key) {
             all.push(plain.clone());
         }
     }

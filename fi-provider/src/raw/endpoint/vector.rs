@@ -322,7 +322,9 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let all = || ranges.iter().map(|range| range.region);
-        if ranges.len().max(pieces.len()) > 1 && all().any(|region| region.counted.is_some()) {
+        // A single one that has bytes is counted where it is done.
+        let is_plain = ranges.len().max(pieces.len()) == 1 && ranges.iter().any(|one| one.len > 0);
+        if !is_plain && all().any(|region| region.counted.is_some()) {
             let counted = counted(all());
             let parts: Vec<_> = all().map(RemoteRegion::for_parts).collect();
             let ranges: Vec<_> = (parts.iter().zip(ranges))
@@ -355,6 +357,8 @@ impl Endpoint {
         );
         // SAFETY: the pieces are as the operation demands until it is reported.
         let is_done = unsafe { self.transfer_at_once(direction, link, &pairs)? };
+        // No bytes are done at once for any peer, but only one of the node is counted for so.
+        let is_done = is_done && beside.counted.iter().all(|one| one.link.near().is_some());
         let Some(link) = link.filter(|_| !is_done) else {
             let access = access(what.0);
             beside.counted.iter().for_each(|one| one.count(access));
