@@ -137,7 +137,8 @@ const SCRIPTS: [(&str, &str); 23] = [
            done
            for name in tagged threads atomic waits triggers; do AUTOMATIC=1 "$TMPDIR/$name"; done
            for transport in rc dc; do
-               for name in tagged words direct contexts shared triggers progress injected keys full data gone unasked; do
+               for name in tagged words direct contexts shared triggers progress injected keys full data gone \
+                       events unasked; do
                    FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/$name"
                done
            done; cd "$TMPDIR"; rm $all"#,

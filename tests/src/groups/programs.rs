@@ -17,6 +17,8 @@ const DEVICE_LIMIT: u64 = 60;
 /// Seconds that a job may take at the least where packets are lost: each loss takes 0.2 s at the
 /// least, until it is sent again.
 const LOSSY_LIMIT: u64 = 240;
+/// The soak of the libfabric provider, which is no OpenSHMEM program.
+const PROVIDER_SOAK: &str = "provider.c";
 const HYDRA: &str = "/usr/bin/mpiexec.hydra";
 /// Open MPI's launcher, which starts as many PEs as it is told to, for any user.
 pub(crate) const MPIRUN: [&str; 3] = [
@@ -28,7 +30,7 @@ const VALGRIND: [&str; 4] = ["valgrind", "--quiet", "--error-exitcode=99", "--"]
 
 /// Returns the cases of all programs below tests/conformance.
 pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
-    below(session, "tests/conformance")
+    below(session, "tests/conformance", &[])
 }
 
 /// Returns the cases of jobs on hosts of a lab; where there can be none, a case that says so.
@@ -80,7 +82,8 @@ fn in_labs(session: &Session, settings: &'static [Setting]) -> Result<Vec<Case>,
 
 /// Returns the cases of the soak.
 pub(crate) fn soak(session: &Session) -> Result<Vec<Case>, String> {
-    let mut cases = below(session, "tests/soak")?;
+    let mut cases = below(session, "tests/soak", &[PROVIDER_SOAK])?;
+    cases.extend(provider_soak(session));
     let build = [
         "build",
         "--profile",
@@ -100,7 +103,45 @@ pub(crate) fn soak(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-fn below(session: &Session, dir: &str) -> Result<Vec<Case>, String> {
+/// Returns the cases of the soak of the libfabric provider: over shared memory, and by a device alone.
+fn provider_soak(session: &Session) -> [Case; 3] {
+    let program = session.built(PROVIDER_SOAK);
+    let compile = Invocation::new("cc")
+        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "-I"])
+        .arg(session.place.root.join("include"))
+        .arg("-o")
+        .arg(&program)
+        .arg(session.place.root.join("tests/soak").join(PROVIDER_SOAK))
+        .arg("-lfabric");
+    let build = Build::new(compile, COMPILE_LIMIT);
+    let near = Invocation::new(&program).args(["--seconds", "4", "--processes", "3"]);
+    let far = |transport: &str| {
+        Invocation::new(session.place.staged("bin/softhca"))
+            .args(["run", "--"])
+            .arg(&program)
+            .args(["--seconds", "3", "--processes", "2"])
+            .env("FI_FARREACH_NEAR", "0")
+            .env("FI_FARREACH_TRANSPORT", transport)
+    };
+    [
+        ("provider", near),
+        ("provider, rc", far("rc")),
+        ("provider, dc", far("dc")),
+    ]
+    .map(|(name, run)| {
+        let path = session.place.staged("lib/farreach");
+        let run = run
+            .args(["--threads", "2", "--limit", "40"])
+            .env("FI_PROVIDER_PATH", path);
+        let mut case = Case::new(name, DEVICE_LIMIT, run);
+        case.needs.push(build.clone());
+        case.leaves_nothing = true;
+        case
+    })
+}
+
+/// Returns the cases of the programs below a folder, but for these.
+fn below(session: &Session, dir: &str, others: &[&str]) -> Result<Vec<Case>, String> {
     let dir = session.place.root.join(dir);
     let mut cases = Vec::new();
     for path in sources(&dir, &["c", "cpp"])? {
@@ -109,6 +150,9 @@ fn below(session: &Session, dir: &str) -> Result<Vec<Case>, String> {
             .unwrap_or(&path)
             .display()
             .to_string();
+        if others.contains(&name.as_str()) {
+            continue;
+        }
         cases.extend(of_program(session, &path, &name)?);
     }
     Ok(cases)
