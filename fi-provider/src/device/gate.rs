@@ -300,6 +300,11 @@ impl Gate {
         self.pieces.claim_free(&self.lane, &self.scratch, length)
     }
 
+    /// Claims such a piece for bytes of a look-up: see [`Pieces::claim_for_look_up`].
+    pub(crate) fn claim_for_look_up(&self, length: usize) -> Option<Kept> {
+        (self.pieces).claim_for_look_up(&self.lane, &self.scratch, length)
+    }
+
     /// Gives such a piece up, at once or when an entry is done.
     pub(crate) fn release(&self, kept: Kept, user: Option<Posted>) {
         self.pieces.release(kept, user);
@@ -334,7 +339,8 @@ impl Gate {
         Ok(self.seat.initiator(&self.completions, BLOCKS)?)
     }
 
-    /// Has another queue in the place of one that has failed: see [`Lane::renew`].
+    /// Has another queue in the place of one that has failed: see [`Lane::renew`]. Returns the piece
+    /// of the bounce memory, too, that the entry has which was the cause, if it has one.
     ///
     /// # Safety
     /// As [`Lane::renew`].
@@ -343,13 +349,18 @@ impl Gate {
         index: u32,
         ring: &SendRing,
         is_wanted: impl Fn(Option<[u64; 2]>) -> bool,
-    ) -> Renewed {
+    ) -> (Renewed, Option<Kept>) {
         // SAFETY: this thread alone uses the lane. The ring's memory and register, and the old
         // one's, live longer than the lane, nobody else uses them, and nothing was posted to it;
         // local memory that entries name is as when they were posted.
         let renewed = unsafe { self.lane.renew(index, ring, is_wanted) };
-        self.pieces.follow(&renewed.moved);
-        renewed
+        let of_cause = self.pieces.follow(&self.scratch, &renewed);
+        (renewed, of_cause)
+    }
+
+    /// Notes that no queue takes the place of that by which peer `index` is reached.
+    pub(crate) fn give_up(&self, index: u32) {
+        self.pieces.give_up(&self.lane, index);
     }
 
     /// Claims a slot for a word. The lane is held; other threads may have it meanwhile.

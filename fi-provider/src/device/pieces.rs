@@ -4,7 +4,7 @@
 //! it until it gives it back, or until an entry is done that it names.
 
 use crate::device::scratch::{PIECES, Scratch};
-use fi_mlx5::lane::{Failure, Lane, Local, Posted};
+use fi_mlx5::lane::{Failure, Lane, Local, Posted, Renewed};
 use std::cell::Cell;
 
 /// Owner of a piece.
@@ -14,8 +14,11 @@ enum State {
     Free,
     /// A thread's.
     Claimed,
-    /// The device's, until this is done.
+    /// The device's, until this is done: by the queue that takes the place of its own, where that
+    /// fails before.
     Until(Posted),
+    /// The device's, until this is done or its queue has failed: no other takes its place.
+    Last(Posted),
 }
 
 /// The states of a gate's pieces; of the thread that holds the lane.
@@ -66,27 +69,70 @@ pub(crate) struct Kept {
 
 impl Pieces {
     /// Claims a piece for `length` bytes of it, if there is one that nobody uses any more, as far
-    /// as completions tell that were taken. The lane is held.
+    /// as completions tell that were taken. The lane is held. Entries behind one that has failed are
+    /// posted again, and have their pieces still.
     pub(crate) fn claim_free(&self, lane: &Lane, scratch: &Scratch, length: usize) -> Option<Kept> {
-        let is_free = |index: &usize| match self.states[*index].get() {
-            State::Free => true,
-            State::Claimed => false,
-            State::Until(posted) => lane.end(posted).is_some(),
-        };
-        let index = (0..PIECES).find(is_free)?;
-        self.states[index].set(State::Claimed);
-        let local = scratch.piece(index, length);
-        Some(Kept { index, local })
+        let index = (0..PIECES - 1).find(|&index| self.is_free(lane, index))?;
+        Some(self.keep(scratch, index, length))
     }
 
-    /// Notes that entries are elsewhere now.
-    pub(crate) fn follow(&self, moved: &[(Posted, Posted)]) {
-        for state in &self.states {
+    /// Claims a piece as [`Pieces::claim_free`] does, for bytes of a look-up: there is one that all
+    /// others leave to them, as a queue that has failed may wait for a look-up and have the rest.
+    pub(crate) fn claim_for_look_up(
+        &self,
+        lane: &Lane,
+        scratch: &Scratch,
+        length: usize,
+    ) -> Option<Kept> {
+        let mut all = (0..PIECES).rev();
+        let index = all.find(|&index| self.is_free(lane, index))?;
+        Some(self.keep(scratch, index, length))
+    }
+
+    #[inline(always)]
+    fn is_free(&self, lane: &Lane, index: usize) -> bool {
+        match self.states[index].get() {
+            State::Free => true,
+            State::Claimed => false,
+            State::Until(posted) => lane.end(posted) == Some(true),
+            State::Last(posted) => lane.end(posted).is_some(),
+        }
+    }
+
+    #[inline(always)]
+    fn keep(&self, scratch: &Scratch, index: usize, length: usize) -> Kept {
+        self.states[index].set(State::Claimed);
+        let local = scratch.piece(index, length);
+        Kept { index, local }
+    }
+
+    /// Notes that entries are elsewhere now. Returns the piece of the entry that was the cause, if
+    /// it has one, which the caller has claimed then.
+    pub(crate) fn follow(&self, scratch: &Scratch, renewed: &Renewed) -> Option<Kept> {
+        let mut of_cause = None;
+        for (index, state) in self.states.iter().enumerate() {
             let State::Until(posted) = state.get() else {
                 continue;
             };
-            if let Some((_, now)) = moved.iter().find(|(before, _)| *before == posted) {
+            let mut moved = renewed.moved.iter();
+            if let Some((_, now)) = moved.find(|(before, _)| *before == posted) {
                 state.set(State::Until(*now));
+            } else if renewed.failed.posted == posted {
+                state.set(State::Claimed);
+                let local = scratch.piece(index, 0);
+                of_cause = Some(Kept { index, local });
+            }
+        }
+        of_cause
+    }
+
+    /// Notes that no queue takes the place of that by which peer `index` is reached.
+    pub(crate) fn give_up(&self, lane: &Lane, index: u32) {
+        for state in &self.states {
+            if let State::Until(posted) = state.get()
+                && lane.is_to(posted, index)
+            {
+                state.set(State::Last(posted));
             }
         }
     }
@@ -110,7 +156,7 @@ impl Pieces {
         let index = { order }.find(|&index| !matches!(states[index].get(), State::Claimed))?;
         next.set((index + 1) % PIECES);
         let state = &states[index];
-        if let State::Until(posted) = state.replace(State::Claimed) {
+        if let State::Until(posted) | State::Last(posted) = state.replace(State::Claimed) {
             // Of a queue that has failed the device does nothing any more.
             let _ = lane.wait(posted);
         }

@@ -131,7 +131,7 @@ fn provider_soak(session: &Session) -> [Case; 3] {
     .map(|(name, run)| {
         let path = session.place.staged("lib/farreach");
         let run = run
-            .args(["--threads", "2", "--limit", "40"])
+            .args(["--threads", "2", "--limit", "40", "--seed", "20261128"])
             .env("FI_PROVIDER_PATH", path);
         let mut case = Case::new(name, DEVICE_LIMIT, run);
         case.needs.push(build.clone());

@@ -53,4 +53,6 @@ pub(super) struct Faults {
     pub(super) lost: Cell<bool>,
     /// One for each queue that has failed, in their order.
     pub(super) of_queues: RefCell<Vec<Fault>>,
+    /// Number of failures of queues so far, those included that are forgotten.
+    pub(super) so_far: Cell<usize>,
 }

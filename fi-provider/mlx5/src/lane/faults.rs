@@ -71,6 +71,13 @@ impl Lane {
         self.faults.of_queues.borrow().len()
     }
 
+    /// Returns the number of failures of queues so far, those included of queues that others have
+    /// taken the place of.
+    #[inline(always)]
+    pub fn faults_so_far(&self) -> usize {
+        self.faults.so_far.get()
+    }
+
     /// Returns whether the device is gone.
     pub fn is_lost(&self) -> bool {
         self.faults.lost.get()
@@ -127,6 +134,7 @@ impl Lane {
                 failure,
                 last: at,
             });
+            self.faults.so_far.update(|many| many + 1);
         }
         drop(faults);
         // Posts in line have to look, and are refused then.

@@ -95,6 +95,11 @@ impl Lane {
         })
     }
 
+    /// Returns whether an entry is in the queue that peer `index` is reached by.
+    pub fn is_to(&self, posted: Posted, index: u32) -> bool {
+        posted.queue == self.queue_of(index)
+    }
+
     /// Has the queue of this ring in the place of that by which peer `index` is reached, which has
     /// failed, and posts to it the entries behind the one that was the cause: those for which
     /// `is_wanted`, by the address vectors that they have where the queue is an initiator.

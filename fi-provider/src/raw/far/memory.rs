@@ -118,7 +118,7 @@ impl Endpoint {
         while at < first + slots {
             let slot = at % slots;
             let many = at_once.min(slots - slot);
-            let kept = path.hub.memory.claim_free(many * SLOT_BYTES);
+            let kept = path.hub.memory.claim_for_look_up(many * SLOT_BYTES);
             let kept = kept.ok_or(Error::Again)?;
             let read = read_table(path, slot, kept.local);
             // SAFETY: the piece holds so many words, aligned, which the device has written.

@@ -81,6 +81,9 @@ impl Endpoint {
     pub(crate) fn mend(&self, far: &Far) {
         let links = self.far_links();
         let lanes = [Lane::Messages, Lane::Memory];
+        // A look-up for one queue may meet the failure of another, which was gone on with before:
+        // such a failure asks for the next call.
+        let known = far.faults();
         let is_waiting = match far.hub.device.qp_type {
             _ if lanes.iter().any(|&lane| far.lane(lane).is_lost()) => {
                 end_all(far, &links);
@@ -97,7 +100,7 @@ impl Endpoint {
         };
         // Others are of peers that are gone.
         far.known_faults
-            .set(if is_waiting { usize::MAX } else { far.faults() });
+            .set(if is_waiting { usize::MAX } else { known });
         self.sweep_far(far);
         if far.traffic.has_ended.take() {
             self.end_logs(far);
@@ -132,9 +135,12 @@ impl Endpoint {
                 // SAFETY: this thread alone uses the lane. The hub keeps the pairs of both rings
                 // longer than the lane, and made this one for it alone; local memory is kept until
                 // the operations are reported.
-                let renewed = unsafe { hub.memory.renew(number, &ring, |_| true) };
+                let (renewed, kept) = unsafe { hub.memory.renew(number, &ring, |_| true) };
                 let links = std::slice::from_ref(link);
-                self.follow(far, links, &path.log, (noted, renewed));
+                let again = self.follow(far, links, &path.log, (noted, renewed));
+                if let Some(kept) = kept {
+                    hub.memory.release(kept, again);
+                }
                 // A look-up may have met the failure of the next operation.
                 lane.fault(Some(number)).is_some()
             }
@@ -182,12 +188,16 @@ impl Endpoint {
         // SAFETY: this thread alone uses the lane. The hub keeps the initiators of both rings longer
         // than the lane, and made this one for it alone; local memory is kept until the operations
         // are reported.
-        let renewed = unsafe { gate.renew(0, &ring, is_wanted) };
+        let (renewed, kept) = unsafe { gate.renew(0, &ring, is_wanted) };
         drop(gone);
+        let mut again = None;
         match log.as_deref().zip(noted) {
-            Some((log, noted)) => self.follow(far, links, log, (noted, renewed)),
+            Some((log, noted)) => again = self.follow(far, links, log, (noted, renewed)),
             None if lane == Lane::Messages => self.follow_messages(),
             None => {}
+        }
+        if let Some(kept) = kept {
+            gate.release(kept, again);
         }
         // A look-up may have met the failure of the next operation.
         queue.fault(None).is_some()
@@ -199,14 +209,15 @@ impl Endpoint {
         log.take_all(far.lane(Lane::Memory).posted(log.queue))
     }
 
-    /// Notes operations where they are now, and reports those that will not be done.
+    /// Notes operations where they are now, and reports those that will not be done. Returns the
+    /// place of the one that was the cause, if it is repeated.
     fn follow(
         &self,
         far: &Far,
         links: &[Rc<Link>],
         log: &Log,
         (noted, renewed): (Vec<Noted>, Renewed),
-    ) {
+    ) -> Option<Posted> {
         let Renewed {
             failed,
             moved,
@@ -229,14 +240,15 @@ impl Endpoint {
         for one in over {
             self.end_noted(far, log, one, Err(Error::PeerGone));
         }
-        let Some(cause) = cause else { return };
+        let cause = cause?;
         let is_culprit = |path: &&FarPath| failed.is_to(path.vector(Lane::Memory));
         let path = match far.hub.device.qp_type {
             QpType::Rc => paths().next(),
             QpType::Dc => paths().find(is_culprit),
         };
         let Some(path) = path.filter(|path| path.is_alive()) else {
-            return self.end_noted(far, log, cause, Err(Error::PeerGone));
+            self.end_noted(far, log, cause, Err(Error::PeerGone));
+            return None;
         };
         let again = self.repeat(path, &cause, &failed);
         path.close_regions(failed.remote_key());
@@ -244,6 +256,7 @@ impl Endpoint {
             Some(now) => log.note_again(cause, now.block()),
             None => self.end_noted(far, log, cause, Err(Error::NoSuchKey)),
         }
+        again
     }
 
     /// Repeats the operation that was the cause of a failure, if its region has changed since it was

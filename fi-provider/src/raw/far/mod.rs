@@ -74,7 +74,7 @@ pub(crate) struct Far {
     /// Turns that have found nothing where something was waited for, and when peers were probed.
     idle_turns: Cell<u32>,
     probed: Cell<Instant>,
-    /// Queues that have failed and for which nothing is to do.
+    /// Failures of queues so far for which nothing is to do any more.
     known_faults: Cell<usize>,
     /// Made when the endpoint is to sleep for the first time.
     both: OnceCell<Set>,
@@ -199,9 +199,10 @@ impl Far {
         self.gate(lane).lane()
     }
 
-    /// Queues that have failed.
+    /// Failures of queues so far.
     fn faults(&self) -> usize {
-        self.lane(Lane::Messages).faults() + self.lane(Lane::Memory).faults()
+        let [messages, memory] = [Lane::Messages, Lane::Memory].map(|lane| self.lane(lane));
+        messages.faults_so_far() + memory.faults_so_far()
     }
 
     /// Returns whether failures ask for something.

@@ -142,6 +142,8 @@ impl FarPath {
         if !self.theirs.is_dynamic || self.memory_lane().is_lost() {
             self.log.end();
             self.traffic.has_ended.set(true);
+            self.hub.messages.give_up(self.number);
+            self.hub.memory.give_up(self.number);
         }
         self.traffic.is_busy.set(true);
     }
