@@ -1,7 +1,7 @@
 // A soak of the libfabric provider: processes with threads draw operations of all kinds, by the
 // interface of libfabric alone, and compare with a model what comes of them. Each message comes
-// once and as it was sent, each operation is told of once, each byte is as its only writer left it, and
-// counters count all of them. README.md describes it.
+// once and as it was sent, each operation is told of once, each byte is as its only writer left it,
+// and counters count all of them. README.md describes it.
 //
 //   provider [--seconds S] [--seed N] [--processes P] [--threads T] [--rounds R] [--operations O]
 //            [--first E] [--epochs E] [--limit S]

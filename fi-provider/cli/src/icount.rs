@@ -45,7 +45,8 @@ pub(crate) struct Options {
     program: Vec<OsString>,
 }
 
-/// Reads the arguments behind `icount`; `None` where help is wanted, a message where they are wrong.
+/// Reads the arguments behind `icount`; `None` where help is wanted, a message where they are
+/// wrong.
 pub(crate) fn parse(parser: &mut lexopt::Parser) -> Result<Option<Options>, String> {
     let text = |error: lexopt::Error| error.to_string();
     let mut pes = None;

@@ -53,7 +53,8 @@ pub enum Routines<'a> {
 ///
 /// # Errors
 ///
-/// Fails where the job fails, where callgrind's profile or a file's line information cannot be read.
+/// Fails where the job fails, where callgrind's profile or a file's line information cannot be
+/// read.
 pub fn count(
     launcher: &[OsString],
     pe: u32,

@@ -1,8 +1,8 @@
 //! The layers of a call, and the layer of an instruction by its source.
 //!
 //! An instruction belongs to the innermost function that is of a layer; functions of the standard
-//! library, in line there, belong to their callers. So the layers are of lines and not of addresses,
-//! and the counted library has no instruction for them.
+//! library, in line there, belong to their callers. So the layers are of lines and not of
+//! addresses, and the counted library has no instruction for them.
 
 use crate::source::Frame;
 use std::fmt;
@@ -206,8 +206,8 @@ const RULES: &[Rule] = &[
     ("tests/icount/", &[], Layer::Caller),
 ];
 
-/// Returns the layer of an instruction with these frames, the innermost first, and the frame that is
-/// of it; `None` where no frame is of one.
+/// Returns the layer of an instruction with these frames, the innermost first, and the frame that
+/// is of it; `None` where no frame is of one.
 pub fn of(frames: &[Frame]) -> Option<(Layer, &Frame)> {
     let layers = frames.iter().map(of_frame).enumerate();
     let (index, layer) = layers
@@ -221,8 +221,8 @@ pub fn of(frames: &[Frame]) -> Option<(Layer, &Frame)> {
     Some((if is_access { Layer::Memory } else { layer }, frame))
 }
 
-/// Returns whether these frames are of other libraries of Rust: of a function that is called, and not
-/// in line.
+/// Returns whether these frames are of other libraries of Rust: of a function that is called, and
+/// not in line.
 pub fn is_of_others(frames: &[Frame]) -> bool {
     frames.last().is_some_and(|outermost| {
         let is_there = OTHERS.iter().any(|part| outermost.file.contains(part));
@@ -250,8 +250,8 @@ pub(crate) fn comes_with_the_compiler(function: &str) -> bool {
         || of_plain_type().unwrap_or(false)
 }
 
-/// Parts of the paths of their sources: of the standard library, of the libraries that it stands on,
-/// and of a registry.
+/// Parts of the paths of their sources: of the standard library, of the libraries that it stands
+/// on, and of a registry.
 const OTHERS: [&str; 3] = ["/rustc/", "/rust/deps/", "/registry/src/"];
 
 /// Returns the path of a source file of Farreach within the project, any other as it is.

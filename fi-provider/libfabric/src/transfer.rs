@@ -1,4 +1,5 @@
-//! The operations of messages and accesses: their flags, their pieces of memory, and how they start.
+//! The operations of messages and accesses: their flags, their pieces of memory, and how they
+//! start.
 
 use crate::deferred::Later;
 use crate::ep::{self, Object, TRIGGERED};

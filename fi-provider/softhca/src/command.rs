@@ -11,7 +11,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The variable by which UCX is told which objects it shall create by DEVX: none, for the device has none.
+/// The variable by which UCX is told which objects it shall create by DEVX: none, for the device
+/// has none.
 const UCX_OBJECTS: &str = "UCX_IB_MLX5_DEVX_OBJECTS";
 
 /// Tells UCX to register memory once, for strict order. On AMD's processors it registers it for

@@ -1,6 +1,8 @@
-//! Programs under `softhca run`: those of libibverbs and perftest, unmodified, a C program of our own, and small shell scripts.
+//! Programs under `softhca run`: those of libibverbs and perftest, unmodified, a C program of our
+//! own, and small shell scripts.
 //!
-//! They need Debian's packages `ibverbs-providers`, `ibverbs-utils`, `perftest` and `libibverbs-dev`, and say so when those are missing.
+//! They need Debian's packages `ibverbs-providers`, `ibverbs-utils`, `perftest` and
+//! `libibverbs-dev`, and say so when those are missing.
 
 mod support;
 

@@ -20,8 +20,8 @@ use fi_shm::segment::page_size;
 use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes that are copied in less time than it takes to look whether they are registered: a system call and two locks, as long as
-/// copying 4 KiB that are in no cache, or 32 KiB that are.
+/// Bytes that are copied in less time than it takes to look whether they are registered: a system
+/// call and two locks, as long as copying 4 KiB that are in no cache, or 32 KiB that are.
 const QUICKLY_COPIED: usize = 16 << 10;
 
 /// Resources that the gates of a device context share.
@@ -136,7 +136,8 @@ impl Gate {
             registers: seat.shares_registers().then_some(common.registers),
             hook: plan.hook,
         };
-        // SAFETY: the rings live as long as the queue pairs and the completion queue, which are kept beside the lane.
+        // SAFETY: the rings live as long as the queue pairs and the completion queue, which are
+        // kept beside the lane.
         let lane = unsafe { Lane::new(parts) };
         Ok(Self {
             lane,
@@ -328,8 +329,8 @@ impl Gate {
             .connected_receiving(completions, receives, blocks)?)
     }
 
-    /// Makes a queue pair by which the peer accesses memory, and by which nothing is posted here; on
-    /// any thread.
+    /// Makes a queue pair by which the peer accesses memory, and by which nothing is posted here;
+    /// on any thread.
     pub(crate) fn make_passive(&self) -> Result<QueuePair, Error> {
         Ok(self.seat.device().passive()?)
     }
@@ -339,8 +340,8 @@ impl Gate {
         Ok(self.seat.initiator(&self.completions, BLOCKS)?)
     }
 
-    /// Has another queue in the place of one that has failed: see [`Lane::renew`]. Returns the piece
-    /// of the bounce memory, too, that the entry has which was the cause, if it has one.
+    /// Has another queue in the place of one that has failed: see [`Lane::renew`]. Returns the
+    /// piece of the bounce memory, too, that the entry has which was the cause, if it has one.
     ///
     /// # Safety
     /// As [`Lane::renew`].

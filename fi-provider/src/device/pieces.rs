@@ -69,8 +69,8 @@ pub(crate) struct Kept {
 
 impl Pieces {
     /// Claims a piece for `length` bytes of it, if there is one that nobody uses any more, as far
-    /// as completions tell that were taken. The lane is held. Entries behind one that has failed are
-    /// posted again, and have their pieces still.
+    /// as completions tell that were taken. The lane is held. Entries behind one that has failed
+    /// are posted again, and have their pieces still.
     pub(crate) fn claim_free(&self, lane: &Lane, scratch: &Scratch, length: usize) -> Option<Kept> {
         let index = (0..PIECES - 1).find(|&index| self.is_free(lane, index))?;
         Some(self.keep(scratch, index, length))

@@ -1,6 +1,7 @@
 //! oshcc and oshc++: the system's compiler with the installation's header and library.
 //!
-//! The user's arguments pass unchanged; `-I` goes before them, the library after them where something is linked.
+//! The user's arguments pass unchanged; `-I` goes before them, the library after them where
+//! something is linked.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -95,7 +96,8 @@ const NO_LINK: &[&str] = &[
     "-Wl,-r",
 ];
 
-/// Runs the compiler with this process's arguments; returns only when it could not, or with nothing to run.
+/// Runs the compiler with this process's arguments; returns only when it could not, or with nothing
+/// to run.
 pub fn main(language: Language) -> i32 {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     let tool = language.tool();

@@ -1,8 +1,8 @@
 //! oshrun: starts the PEs of a job, serves PMI-1 to them, and ends the processes that they leave.
 //!
-//! Two processes: the one that the user started watches over the one that runs the job, so that a kill -9 of either
-//! still ends everything that descends from the job. `guard` is the first, `run` the second. `device` adds softhca to
-//! them when the job is to have a device in software.
+//! Two processes: the one that the user started watches over the one that runs the job, so that a
+//! kill -9 of either still ends everything that descends from the job. `guard` is the first, `run`
+//! the second. `device` adds softhca to them when the job is to have a device in software.
 //!
 //! On several hosts the PEs are started by agents, which are oshrun in another mode: `agent` is
 //! their side, `hosts` oshrun's. The PEs of one machine or host are a `crew`, the job of all is

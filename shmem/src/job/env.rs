@@ -1,5 +1,5 @@
-//! The environment variables: those of the standard (OpenSHMEM 1.6, section 8), with their old SMA_ names, and
-//! those that choose the fabric.
+//! The environment variables: those of the standard (OpenSHMEM 1.6, section 8), with their old SMA_
+//! names, and those that choose the fabric.
 
 use super::error::{Error, policies};
 use super::workspace::CONNECTIONS;
@@ -73,7 +73,8 @@ pub(crate) enum Transports {
     Auto {
         /// The most PEs of one that goes by RC.
         rc: u32,
-        /// The most PEs of one that has queue pairs of RC in the background. In larger ones all goes by DC.
+        /// The most PEs of one that has queue pairs of RC in the background. In larger ones all
+        /// goes by DC.
         dc: u32,
     },
     /// In one way.
@@ -92,7 +93,8 @@ impl Transports {
     }
 }
 
-/// The most PEs of a job that has a queue pair for each from the start, where nobody says otherwise.
+/// The most PEs of a job that has a queue pair for each from the start, where nobody says
+/// otherwise.
 const RC_PES: u32 = 32;
 
 /// The most PEs of a job in which such queue pairs are made in the background.

@@ -1,4 +1,5 @@
-//! Beginning a session: the heap, the window, and in a job of several nodes the device that connects them.
+//! Beginning a session: the heap, the window, and in a job of several nodes the device that
+//! connects them.
 
 use super::env::{self, Fabric, Transports};
 use super::error::Error;
@@ -96,8 +97,8 @@ impl Session {
         })
     }
 
-    /// Begins again where a session of a job of several nodes has ended: with the same memory, of which the heap takes
-    /// as much as is wished now, and the same device.
+    /// Begins again where a session of a job of several nodes has ended: with the same memory, of
+    /// which the heap takes as much as is wished now, and the same device.
     pub(crate) fn again(self, wishes: &Wishes) -> Self {
         let before = self
             .arena
@@ -123,8 +124,8 @@ fn say_if_missing(at: Routine) {
     }
 }
 
-/// Opens the network and connects it to those of all PEs: the device, where every PE has one; or else libfabric. That
-/// neither can be used on some PE is an error on all, and one of them says so.
+/// Opens the network and connects it to those of all PEs: the device, where every PE has one; or
+/// else libfabric. That neither can be used on some PE is an error on all, and one of them says so.
 fn connect(
     at: Routine,
     job: &Job,
@@ -226,8 +227,8 @@ fn open(
     }
 }
 
-/// Takes the numbers of standard streams that are closed, until it is dropped: none of the device's descriptors may get
-/// them, where the program prints.
+/// Takes the numbers of standard streams that are closed, until it is dropped: none of the device's
+/// descriptors may get them, where the program prints.
 fn standard_streams() -> Vec<File> {
     let null = || File::open("/dev/null").ok();
     std::iter::from_fn(null)
@@ -244,11 +245,11 @@ fn key(network: &str, pe: PeerIndex) -> String {
     format!("{network}-{pe}")
 }
 
-/// Tells everybody the own network's address, or that there is none, and connects the network to those of all PEs;
-/// returns the lowest PE that has none, if there is one.
+/// Tells everybody the own network's address, or that there is none, and connects the network to
+/// those of all PEs; returns the lowest PE that has none, if there is one.
 ///
-/// Of a node the leader alone asks the launcher for all addresses, and makes the table of peers for the others; it keeps
-/// the addresses where these need them, too.
+/// Of a node the leader alone asks the launcher for all addresses, and makes the table of peers for
+/// the others; it keeps the addresses where these need them, too.
 fn exchange(
     network: &str,
     launcher: &mut Bootstrap,
@@ -275,7 +276,8 @@ fn exchange(
         let refused = refused.map_or(0, |pe| pe + 1);
         node.control().refused.store(refused, Ordering::Relaxed);
     }
-    // ORDERING: of the table, the addresses, `has_addresses` and `refused`: the leader's message to the launcher comes behind them, and the launcher's before they are read.
+    // ORDERING: of the table, the addresses, `has_addresses` and `refused`: the leader's message to
+    // the launcher comes behind them, and the launcher's before they are read.
     launcher.barrier()?;
     let refused = node.control().refused.load(Ordering::Relaxed);
     if let Some(pe) = refused.checked_sub(1) {
@@ -312,7 +314,8 @@ fn address_of(
     Ok(Some(told))
 }
 
-/// Writes the table of peers of this node; returns the lowest PE whose network cannot be used, if there is one.
+/// Writes the table of peers of this node; returns the lowest PE whose network cannot be used, if
+/// there is one.
 fn fill(
     network: &str,
     launcher: &mut Bootstrap,

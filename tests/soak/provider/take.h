@@ -227,8 +227,9 @@ static void received(struct receive *receive, struct fi_cq_tagged_entry *entry, 
     // The entry that gives a buffer for several back may be handled before those that were read
     // before it by other threads.
     bool may_be_late = receive->taking == MULTI && set.one_ep && options.threads > 1;
-    CHECK(!receive->ended || may_be_late, "a receive of thread %d (taking %d) is told of again: flags %llx",
-          receive->lane, receive->taking, (long long)entry->flags);
+    CHECK(!receive->ended || may_be_late,
+          "a receive of thread %d (taking %d) is told of again: flags %llx", receive->lane,
+          receive->taking, (long long)entry->flags);
     if (receive->taking == PEEK) {
         receive->ended = true;
         looked(receive, entry, source, error ? error->err : 0, e);

@@ -158,7 +158,8 @@ const SCRIPTS: [(&str, &str); 23] = [
            cd "$TMPDIR"; rm misuse killed opens"#,
     ),
     (
-        // Without the path libfabric has no provider of this name, so that it is ours that the two use.
+        // Without the path libfabric has no provider of this name, so that it is ours that the two
+        // use.
         "libfabric",
         r#"if FI_PROVIDER_PATH=/nonexistent fi_info -p farreach; then exit 1; fi
            export FI_PROVIDER_PATH="$1/lib/farreach"; fi_info -p farreach | grep -x 'provider: farreach'
@@ -175,9 +176,9 @@ const SCRIPTS: [(&str, &str); 23] = [
            done"#,
     ),
     (
-        // Each process logs how many messages have come to it by the provider. Without the path Open
-        // MPI has no transport that it may take: btl/self reaches the process itself alone. Windows go
-        // by messages, and then by the provider's own accesses.
+        // Each process logs how many messages have come to it by the provider. Without the path
+        // Open MPI has no transport that it may take: btl/self reaches the process itself alone.
+        // Windows go by messages, and then by the provider's own accesses.
         "libfabric, Open MPI",
         r#"mpicc.openmpi -Wall -Wextra -Werror -o "$TMPDIR/mpi" "$2/fi-provider/libfabric/tests/c/mpi.c"
            export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

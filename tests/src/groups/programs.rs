@@ -10,9 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Seconds that compiling may take: the generic names of all types are a lot of work for a compiler.
+/// Seconds that compiling may take: the generic names of all types are a lot of work for a
+/// compiler.
 const COMPILE_LIMIT: Duration = Duration::from_secs(120);
-/// Seconds that a job over the software device may take at the least: its PEs take turns with the device's process.
+/// Seconds that a job over the software device may take at the least: its PEs take turns with the
+/// device's process.
 const DEVICE_LIMIT: u64 = 60;
 /// Seconds that a job may take at the least where packets are lost: each loss takes 0.2 s at the
 /// least, until it is sent again.
@@ -103,7 +105,8 @@ pub(crate) fn soak(session: &Session) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// Returns the cases of the soak of the libfabric provider: over shared memory, and by a device alone.
+/// Returns the cases of the soak of the libfabric provider: over shared memory, and by a device
+/// alone.
 fn provider_soak(session: &Session) -> [Case; 3] {
     let program = session.built(PROVIDER_SOAK);
     let compile = Invocation::new("cc")

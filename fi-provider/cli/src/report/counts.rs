@@ -7,8 +7,8 @@ use farreach_icount::costs::Layers;
 use farreach_icount::layer::Layer;
 use farreach_icount::table::{Table, is_none};
 
-/// The parts of a bar, in the order in which a call goes through them, and the layers of each: there
-/// are more layers than colours that can be told apart.
+/// The parts of a bar, in the order in which a call goes through them, and the layers of each:
+/// there are more layers than colours that can be told apart.
 const PARTS: [(&str, &[Layer]); 8] = [
     ("interface", &[Layer::Caller, Layer::Interface]),
     ("routing", &[Layer::Routing]),
@@ -26,8 +26,8 @@ const PARTS: [(&str, &[Layer]); 8] = [
 /// The colours of the parts, rising: yellow is faint where a part is a line.
 const COLOURS: [usize; PARTS.len()] = [0, 1, 2, 3, 4, 5, 6, 8];
 
-/// Returns a figure for each target, of the named calls, or of all if none is named; why the text has
-/// none, otherwise.
+/// Returns a figure for each target, of the named calls, or of all if none is named; why the text
+/// has none, otherwise.
 pub(super) fn figures(text: &str, calls: &[String]) -> Drawn<Vec<Figure>> {
     let table = Table::read(text)?;
     let is_wanted = |name: &String| calls.is_empty() || calls.contains(name);

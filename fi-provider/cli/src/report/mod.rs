@@ -28,7 +28,8 @@ const PAGE: &str = "farreach-report.html";
 #[derive(Debug, PartialEq)]
 pub(crate) struct Request {
     from: From,
-    /// The table of instructions by layer, and the calls of it that are drawn; all if there are none.
+    /// The table of instructions by layer, and the calls of it that are drawn; all if there are
+    /// none.
     counts: Option<PathBuf>,
     calls: Vec<String>,
     /// The output of `farreach measure --tsv`.

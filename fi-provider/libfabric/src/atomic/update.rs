@@ -300,7 +300,8 @@ impl Update<'_> {
         }
         let found = raw.on_region(peer, next.key, |region| Ok(region.clone()));
         regions.push(found.map_err(Error::code)?);
-        // SAFETY: the lists and the results are as `start` requires, by this function's requirement.
+        // SAFETY: the lists and the results are as `start` requires, by this function's
+        // requirement.
         unsafe { self.look_up(ep, what, regions) }
     }
 }

@@ -1,6 +1,6 @@
-// Two processes by libfabric, one of which closes a region before a write of the other on it. Injected
-// writes to another region that are behind that one come with their bytes, though the writer goes on
-// with writes to itself meanwhile.
+// Two processes by libfabric, one of which closes a region before a write of the other on it.
+// Injected writes to another region that are behind that one come with their bytes, though the
+// writer goes on with writes to itself meanwhile.
 #include "pair.h"
 #include <rdma/fi_rma.h>
 

@@ -7,8 +7,8 @@ enum { ROUNDS = 20 };
 static uint64_t memory[2][64];
 static struct fid_cntr *written, *was_read, *all;
 
-// Accesses several ranges of a region, and none of its bytes: each access counts once, the first one
-// to the region, too.
+// Accesses several ranges of a region, and none of its bytes: each access counts once, the first
+// one to the region, too.
 static void ranges(void) {
     uint64_t words[2];
     struct iovec here = {words, sizeof words}, nothing = {words, 0};

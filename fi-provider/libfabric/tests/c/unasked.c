@@ -1,5 +1,5 @@
-// Two processes by libfabric, one of which closes a region before operations of the other on it that
-// ask for no completion: each of them ends with an error that has its context, counted or not.
+// Two processes by libfabric, one of which closes a region before operations of the other on it
+// that ask for no completion: each of them ends with an error that has its context, counted or not.
 #include "pair.h"
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>

@@ -1,7 +1,8 @@
 //! Another queue in the place of one that has failed.
 //!
-//! The first entry of a queue that fails is the cause; the device does none of those behind it. They
-//! are still in the ring: they are posted again, as they are, to the queue that takes its place.
+//! The first entry of a queue that fails is the cause; the device does none of those behind it.
+//! They are still in the ring: they are posted again, as they are, to the queue that takes its
+//! place.
 
 #![expect(unsafe_code, reason = "reads the ring of a queue that has failed")]
 
@@ -35,7 +36,8 @@ pub struct Renewed {
     pub dropped: Vec<Posted>,
 }
 
-/// The bits of an entry's first word that do not depend on queue and index: modifier, opcode, units.
+/// The bits of an entry's first word that do not depend on queue and index: modifier, opcode,
+/// units.
 const WHAT: u64 = 0xff | 0xff << 24 | 0xff << 56;
 
 impl Flushed {
@@ -109,9 +111,9 @@ impl Lane {
     ///
     /// # Safety
     /// As [`Lane::write_inline`], on a lane of one thread. The memory of the ring and its register
-    /// live longer than the lane, nobody else uses them, and nothing was posted to it; it is as long
-    /// as the old one, which is kept as long, and has the same register. Local memory that entries
-    /// name is as when they were posted.
+    /// live longer than the lane, nobody else uses them, and nothing was posted to it; it is as
+    /// long as the old one, which is kept as long, and has the same register. Local memory that
+    /// entries name is as when they were posted.
     pub unsafe fn renew(
         &self,
         index: u32,
@@ -195,8 +197,8 @@ impl Lane {
         let mut at = queue.consumed.get();
         while at != queue.posted() {
             let block = |at: u64| -> Block {
-                // SAFETY: a block of the ring, which is mapped as long as the lane; nobody writes to
-                // it until it is known to be done.
+                // SAFETY: a block of the ring, which is mapped as long as the lane; nobody writes
+                // to it until it is known to be done.
                 unsafe { queue.block(at as u16).cast::<Block>().read() }
             };
             let first = block(at);

@@ -15,8 +15,8 @@ use std::{env, process};
 /// Prefix of directories' names, before the number of the owning process and a count.
 const PREFIX: &str = "softhca-";
 
-/// The longest name, in bytes, of the directory that ours may be made in: programs keep the paths of a device's files
-/// in buffers that are made for those of `/sys`.
+/// The longest name, in bytes, of the directory that ours may be made in: programs keep the paths
+/// of a device's files in buffers that are made for those of `/sys`.
 const LONGEST_BASE: usize = 100;
 
 /// The file whose lock the owner holds. It is empty until the owner has the lock.
@@ -34,7 +34,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory, with the device's files in it, and removes those that processes which were killed left behind.
+    /// Makes the directory, with the device's files in it, and removes those that processes which
+    /// were killed left behind.
     pub(crate) fn create(lid: u16) -> Result<Self> {
         let base = env::var_os("XDG_RUNTIME_DIR").map_or_else(env::temp_dir, PathBuf::from);
         let base = if base.is_dir() { base } else { env::temp_dir() };
@@ -59,8 +60,8 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // A file that cannot be removed now, as for want of descriptors, is removed by the next run:
-        // the lock tells that one, and goes last.
+        // A file that cannot be removed now, as for want of descriptors, is removed by the next
+        // run: the lock tells that one, and goes last.
         let lock = self.path.join(LOCK);
         let mut others = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let is_removed = |path: PathBuf| {

@@ -288,8 +288,8 @@ impl CompletionQueue {
         is_filled || self.fill_slowly(plain)
     }
 
-    /// Has `see` look at the entry of an operation on memory that is done, for which room is kept, in
-    /// place of adding it, and gives up that room.
+    /// Has `see` look at the entry of an operation on memory that is done, for which room is kept,
+    /// in place of adding it, and gives up that room.
     #[inline(always)]
     pub(crate) fn see_plain(&self, plain: &Cell<Plain>, see: impl FnOnce(Seen<'_>)) {
         self.with_entries(Fifo::give_back_later);
@@ -327,8 +327,9 @@ impl CompletionQueue {
         opaque(true)
     }
 
-    /// Adds the entry of a message that has a buffer of its own, and a length of at most 32 bits, where
-    /// few instructions find room; false otherwise. By references, so that no value waits in a register.
+    /// Adds the entry of a message that has a buffer of its own, and a length of at most 32 bits,
+    /// where few instructions find room; false otherwise. By references, so that no value waits in
+    /// a register.
     #[inline(always)]
     pub(crate) fn push_message(&self, context: &u64, len: usize, source: &Source) -> bool {
         self.with_entries(|entries| {

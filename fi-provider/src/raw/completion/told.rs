@@ -120,8 +120,8 @@ impl Plain {
     #[inline(always)]
     pub(crate) fn put(place: &Cell<Self>, head: Head, len: u32, context: Option<u64>) {
         let place = place.as_ptr();
-        // SAFETY: the cell's thread has no reference to its value meanwhile, and its fields are valid
-        // for writes; the first four are bytes, in which a head has values of their types.
+        // SAFETY: the cell's thread has no reference to its value meanwhile, and its fields are
+        // valid for writes; the first four are bytes, in which a head has values of their types.
         unsafe {
             (*place).len = len;
             if let Some(context) = context {
@@ -145,8 +145,8 @@ impl Plain {
     /// Changes the note.
     #[inline(always)]
     pub(crate) fn set_note(place: &Cell<Self>, note: u8) {
-        // SAFETY: the cell's thread has no reference to its value meanwhile, and the field is valid for
-        // writes.
+        // SAFETY: the cell's thread has no reference to its value meanwhile, and the field is valid
+        // for writes.
         unsafe { (*place.as_ptr()).note = note };
     }
 }

@@ -2,9 +2,9 @@
 //! keeps them off the ways of all others, so that these gain no instruction.
 //!
 //! A word beside the peer's table of regions counts each kind of access: this process adds to it
-//! where it loads and stores itself, or the kernel does. By a device an atomic operation follows the
-//! access through the same queue, to a word of its own, as the processor's are not atomic with the
-//! device's. Accesses by records are counted by the peer.
+//! where it loads and stores itself, or the kernel does. By a device an atomic operation follows
+//! the access through the same queue, to a word of its own, as the processor's are not atomic with
+//! the device's. Accesses by records are counted by the peer.
 
 #![expect(unsafe_code, reason = "accesses are on memory by its C address")]
 
@@ -194,8 +194,8 @@ impl Endpoint {
         }
     }
 
-    /// Counts an operation whose parts have all ended in this way by these regions, and goes on with
-    /// its end.
+    /// Counts an operation whose parts have all ended in this way by these regions, and goes on
+    /// with its end.
     #[cold]
     #[inline(never)]
     pub(super) fn count_whole(

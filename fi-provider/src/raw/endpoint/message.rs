@@ -1,8 +1,8 @@
 //! Messages (fi_msg(3)).
 //!
 //! Short ones go in one record; longer ones are offered, and the receiver fetches them: from the
-//! sender's arena itself, by the kernel's copy, by its device, or in pieces through records. Messages
-//! of one endpoint to another arrive in their order.
+//! sender's arena itself, by the kernel's copy, by its device, or in pieces through records.
+//! Messages of one endpoint to another arrive in their order.
 
 #![expect(unsafe_code, reason = "sends and receives bytes by their C addresses")]
 
@@ -126,9 +126,9 @@ impl Endpoint {
         })
     }
 
-    /// Sends a message as [`Endpoint::inject`] does by the ring of a peer that was sent to before, and
-    /// counts it. Returns false where that is not possible at once, and has done nothing: also where no
-    /// peer can have the number.
+    /// Sends a message as [`Endpoint::inject`] does by the ring of a peer that was sent to before,
+    /// and counts it. Returns false where that is not possible at once, and has done nothing: also
+    /// where no peer can have the number.
     #[inline(always)]
     pub fn inject_now(&self, peer: u64, message: &[u8]) -> bool {
         self.post_now(peer, Kind::Message as u16, [], message)
@@ -160,7 +160,8 @@ impl Endpoint {
         if len > FEW {
             return Few::Not;
         }
-        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        // SAFETY: functions that are called before the last use of `link` know nothing of the
+        // endpoint.
         let link = unsafe { self.link_now(peer) };
         let Some(path) = link.and_then(|link| link.ring_for(len)) else {
             return Few::Not;
@@ -181,7 +182,8 @@ impl Endpoint {
     #[cold]
     #[inline(never)]
     pub fn wake_peer(&self, peer: u64) {
-        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        // SAFETY: functions that are called before the last use of `link` know nothing of the
+        // endpoint.
         let link = unsafe { self.link_now(peer) };
         if let Some(path) = link.and_then(|link| link.ring_for(0)) {
             // The message is sent: a peer that cannot be woken is found to be gone later.
@@ -198,7 +200,8 @@ impl Endpoint {
         words: [u64; N],
         message: &[u8],
     ) -> bool {
-        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        // SAFETY: functions that are called before the last use of `link` know nothing of the
+        // endpoint.
         let link = unsafe { self.link_now(peer) };
         let Some(path) = link.and_then(|link| link.ring_for(message.len())) else {
             return false;
@@ -216,15 +219,16 @@ impl Endpoint {
         true
     }
 
-    /// Sends a message of 8 bytes as [`Endpoint::inject`] does over the device to a peer that was sent
-    /// to before, and counts it. Returns false where that is not possible at once, and has done nothing.
-    /// Calls nothing.
+    /// Sends a message of 8 bytes as [`Endpoint::inject`] does over the device to a peer that was
+    /// sent to before, and counts it. Returns false where that is not possible at once, and has
+    /// done nothing. Calls nothing.
     ///
     /// # Safety
     /// `message` holds the bytes.
     #[inline(always)]
     pub unsafe fn inject_word_over_device(&self, peer: u64, message: *const u8) -> bool {
-        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        // SAFETY: functions that are called before the last use of `link` know nothing of the
+        // endpoint.
         let link = unsafe { self.link_now(peer) };
         let Some(path) = link.and_then(|link| link.far()) else {
             return false;
@@ -237,10 +241,11 @@ impl Endpoint {
         true
     }
 
-    /// Sees to it that [`Endpoint::inject_word_over_device`] finds room again, if it declined for that.
-    /// Returns false where it would do so again.
+    /// Sees to it that [`Endpoint::inject_word_over_device`] finds room again, if it declined for
+    /// that. Returns false where it would do so again.
     pub fn widen_to(&self, peer: u64) -> bool {
-        // SAFETY: functions that are called before the last use of `link` know nothing of the endpoint.
+        // SAFETY: functions that are called before the last use of `link` know nothing of the
+        // endpoint.
         let link = unsafe { self.link_now(peer) };
         link.and_then(|link| link.far())
             .is_some_and(|path| path.widen_messages())
@@ -272,7 +277,8 @@ impl Endpoint {
     /// bytes are fetched later.
     ///
     /// # Safety
-    /// As [`Endpoint::send`]; where it returns no number, `message` holds the bytes during the call.
+    /// As [`Endpoint::send`]; where it returns no number, `message` holds the bytes during the
+    /// call.
     #[inline(always)]
     pub(super) unsafe fn start_send<R: Report>(
         &self,
@@ -439,8 +445,8 @@ impl Endpoint {
     /// Posts a buffer of `len` bytes for messages (fi_recv).
     ///
     /// # Safety
-    /// The bytes at `buffer` stay mapped, and are nobody else's, until an entry says that the buffer
-    /// is the caller's again, it is cancelled, or the endpoint dropped.
+    /// The bytes at `buffer` stay mapped, and are nobody else's, until an entry says that the
+    /// buffer is the caller's again, it is cancelled, or the endpoint dropped.
     #[inline]
     pub unsafe fn post_receive(&self, buffer: *mut u8, len: usize, posted: Posted) {
         // Made where it is needed, so that it goes from registers to its slot.
@@ -452,17 +458,17 @@ impl Endpoint {
             least: posted.least,
             used: 0,
         };
-        // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher call
-        // nothing of the program's, which posts buffers; the endpoint is of one thread, as its cells
-        // are; and `add_if_open` knows nothing of the endpoint.
+        // SAFETY: no other reference is there: functions of the endpoint that borrow the matcher
+        // call nothing of the program's, which posts buffers; the endpoint is of one thread, as its
+        // cells are; and `add_if_open` knows nothing of the endpoint.
         let matcher = unsafe { unguarded(&self.matcher) };
         if !matcher.add_if_open(buffer()) {
             self.post_seldom(buffer());
         }
     }
 
-    /// Posts a buffer as [`Endpoint::post_receive`] does, and calls nothing. Returns false where few
-    /// instructions do not, and has done nothing.
+    /// Posts a buffer as [`Endpoint::post_receive`] does, and calls nothing. Returns false where
+    /// few instructions do not, and has done nothing.
     ///
     /// # Safety
     /// As [`Endpoint::post_receive`], where it returns true.

@@ -280,12 +280,12 @@ impl Endpoint {
         }
     }
 
-    /// Looks for work of which the first word of bells does not tell; with `IN_PLACE` messages are taken
-    /// by few instructions where they lie, and otherwise where they go to buffers.
+    /// Looks for work of which the first word of bells does not tell; with `IN_PLACE` messages are
+    /// taken by few instructions where they lie, and otherwise where they go to buffers.
     #[inline(always)]
     fn look_further<const IN_PLACE: bool>(&self) {
-        // The compiler reads the byte anew, so that this comparison, too, is one with memory, and needs
-        // no register.
+        // The compiler reads the byte anew, so that this comparison, too, is one with memory, and
+        // needs no register.
         compiler_fence(Ordering::SeqCst);
         if self.todo.get() != DEVICE {
             return self.work_off();

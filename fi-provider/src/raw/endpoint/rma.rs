@@ -64,8 +64,8 @@ impl Endpoint {
     ///
     /// # Errors
     /// [`Error::NoSuchKey`], [`Error::NoSuchPeer`], [`Error::PeerGone`], [`Error::Unreachable`];
-    /// [`Error::Again`] where the peer is on another node, until it is connected, and, by libfabric,
-    /// until it has answered.
+    /// [`Error::Again`] where the peer is on another node, until it is connected, and, by
+    /// libfabric, until it has answered.
     pub fn resolve(&self, peer: PeerIndex, key: u64) -> Result<RemoteRegion, Error> {
         let link = &self.with_link(peer, |link| Ok(Rc::clone(link)))?;
         if !link.is_alive() {
@@ -200,9 +200,9 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Writes a few bytes as [`Endpoint::write`] does, where the region is mapped here. Returns false
-    /// otherwise, where the access is refused or there is no room for its entry, and has done nothing.
-    /// Calls nothing, so that the caller saves no registers.
+    /// Writes a few bytes as [`Endpoint::write`] does, where the region is mapped here. Returns
+    /// false otherwise, where the access is refused or there is no room for its entry, and has done
+    /// nothing. Calls nothing, so that the caller saves no registers.
     ///
     /// # Safety
     /// `source` holds the bytes.
@@ -243,7 +243,8 @@ impl Endpoint {
         unsafe { self.write_few_mapped(region, offset, source, size_of::<u64>(), report) }
     }
 
-    /// Writes so many bytes, at most [`FEW`], at this distance from the first byte, if there is one.
+    /// Writes so many bytes, at most [`FEW`], at this distance from the first byte, if there is
+    /// one.
     ///
     /// # Safety
     /// As [`Endpoint::write_mapped`]; the region is mapped here, and has the bytes.
@@ -269,9 +270,9 @@ impl Endpoint {
         true
     }
 
-    /// Writes a few bytes as [`Endpoint::write`] does to a region that is not mapped here: by a post in
-    /// line, which was tried before, or by the kernel's copy. Returns false where that is not possible at
-    /// once, and has done nothing.
+    /// Writes a few bytes as [`Endpoint::write`] does to a region that is not mapped here: by a
+    /// post in line, which was tried before, or by the kernel's copy. Returns false where that is
+    /// not possible at once, and has done nothing.
     ///
     /// # Safety
     /// `source` holds the bytes.
@@ -331,8 +332,8 @@ impl Endpoint {
         true
     }
 
-    /// Writes 8 bytes as [`Endpoint::write`] does by a post in line, and calls nothing. Returns false
-    /// where that is not possible at once, and has done nothing.
+    /// Writes 8 bytes as [`Endpoint::write`] does by a post in line, and calls nothing. Returns
+    /// false where that is not possible at once, and has done nothing.
     ///
     /// # Safety
     /// [`RemoteRegion::is_in_line`] of the region, and `source` holds the bytes.
@@ -351,8 +352,8 @@ impl Endpoint {
             && unsafe { self.write_word_quickly(region, &*region.in_line, address, source, report) }
     }
 
-    /// Writes 8 bytes as [`Endpoint::write_word_in_line`] does to a region of [`Endpoint::resolve`], by
-    /// fewer instructions.
+    /// Writes 8 bytes as [`Endpoint::write_word_in_line`] does to a region of
+    /// [`Endpoint::resolve`], by fewer instructions.
     ///
     /// # Safety
     /// As [`Endpoint::write_word_in_line`]; this endpoint has resolved the region.
@@ -368,8 +369,9 @@ impl Endpoint {
         if region.find_word(address, Rights::WRITE).is_none() {
             return false;
         }
-        // SAFETY: `source` holds the bytes; posts to the region are in line, so that its link, which it
-        // holds, has the path. A word is found in an open region alone, which counts nothing.
+        // SAFETY: `source` holds the bytes; posts to the region are in line, so that its link,
+        // which it holds, has the path. A word is found in an open region alone, which counts
+        // nothing.
         unsafe {
             let there = (&*region.in_line, address);
             let found = (region, Follows::default());
@@ -399,8 +401,8 @@ impl Endpoint {
         }
     }
 
-    /// Writes 8 bytes as [`Endpoint::write_word_in_line`] does, once it has seen to it that this finds
-    /// room again. Returns false where there is none, and has done nothing.
+    /// Writes 8 bytes as [`Endpoint::write_word_in_line`] does, once it has seen to it that this
+    /// finds room again. Returns false where there is none, and has done nothing.
     ///
     /// # Safety
     /// As [`Endpoint::write_word_in_line`].

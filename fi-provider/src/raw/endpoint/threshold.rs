@@ -359,8 +359,8 @@ impl Endpoint {
     /// endpoint drops those that have not started.
     ///
     /// # Errors
-    /// [`Error::Again`] where too many wait; [`Error::TooLong`] for a [`Work::Inject`] of more bytes
-    /// than [`Endpoint::inject_size`].
+    /// [`Error::Again`] where too many wait; [`Error::TooLong`] for a [`Work::Inject`] of more
+    /// bytes than [`Endpoint::inject_size`].
     ///
     /// # Safety
     /// The memory is as the operation demands, from now on until it is reported, or the endpoint

@@ -1,10 +1,10 @@
 //! Operations on several pieces of memory at a time, with one report for the whole (fi_writev,
 //! fi_readv, fi_writemsg with several fi_rma_iov, fi_fetch_atomicmsg).
 //!
-//! Memory that is mapped is copied piece by piece, and the kernel takes all pieces in one call. By a
-//! device and by rings the operation consists of parts, each with a post of its own: over a device
-//! a part has up to [`MOST_PIECES`] pieces, where those lie in own regions. Parts that find no room
-//! are started later, by [`Endpoint::progress`].
+//! Memory that is mapped is copied piece by piece, and the kernel takes all pieces in one call. By
+//! a device and by rings the operation consists of parts, each with a post of its own: over a
+//! device a part has up to [`MOST_PIECES`] pieces, where those lie in own regions. Parts that find
+//! no room are started later, by [`Endpoint::progress`].
 
 #![expect(unsafe_code, reason = "operations are on memory by its C address")]
 
@@ -146,8 +146,8 @@ impl Endpoint {
     /// the other (fi_writev, fi_writemsg). Nothing is written where it returns an error.
     ///
     /// # Errors
-    /// As [`Endpoint::write`], for each range; [`Error::OutOfRange`] where pieces and ranges are not
-    /// of as many bytes, [`Error::NoSuchPeer`] where the ranges are not of one peer.
+    /// As [`Endpoint::write`], for each range; [`Error::OutOfRange`] where pieces and ranges are
+    /// not of as many bytes, [`Error::NoSuchPeer`] where the ranges are not of one peer.
     ///
     /// # Safety
     /// Each piece holds its bytes, which stay as they are until the operation is reported, or the
@@ -230,8 +230,8 @@ impl Endpoint {
         unsafe { self.transfer(Direction::Write, ranges, &pieces, beside, report) }
     }
 
-    /// Reads ranges of regions of one peer, one after the other, into pieces of memory, of which one
-    /// is filled after the other (fi_readv, fi_readmsg).
+    /// Reads ranges of regions of one peer, one after the other, into pieces of memory, of which
+    /// one is filled after the other (fi_readv, fi_readmsg).
     ///
     /// # Errors
     /// As [`Endpoint::write_vector`].
@@ -253,8 +253,8 @@ impl Endpoint {
     /// (fi_fetch_atomicmsg): each as [`Endpoint::fetch_atomic`], in no order.
     ///
     /// # Errors
-    /// As [`Endpoint::fetch_atomic`], for each word; [`Error::NoSuchPeer`] where they are not of one
-    /// peer. Nothing is done then.
+    /// As [`Endpoint::fetch_atomic`], for each word; [`Error::NoSuchPeer`] where they are not of
+    /// one peer. Nothing is done then.
     ///
     /// # Safety
     /// As [`Endpoint::fetch_atomic`], for each word.
@@ -505,9 +505,9 @@ impl Endpoint {
         }
     }
 
-    /// Starts the parts of an operation, which is reported when all have ended: with the first error
-    /// if any has failed. Where the first one cannot start, nothing is done; others that find no
-    /// room are started later, as `later` says.
+    /// Starts the parts of an operation, which is reported when all have ended: with the first
+    /// error if any has failed. Where the first one cannot start, nothing is done; others that find
+    /// no room are started later, as `later` says.
     pub(super) fn start_parts<R: Report, P>(
         &self,
         link: &Rc<Link>,

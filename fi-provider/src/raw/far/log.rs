@@ -159,12 +159,13 @@ impl<'a> Oldest<'a> {
         !self.is_entry() && self.note() < Mark::WORDS
     }
 
-    /// Takes it: returns its note, below [`Mark::COUNTERS`], and its entry. Brings its word to its place
-    /// if `IS_WORD`.
+    /// Takes it: returns its note, below [`Mark::COUNTERS`], and its entry. Brings its word to its
+    /// place if `IS_WORD`.
     ///
     /// # Safety
-    /// It is an [entry](Oldest::is_entry), or a [word](Oldest::is_word) if `IS_WORD`: then the operation
-    /// is done, and there is room for the word where it is to be brought to, aligned to it.
+    /// It is an [entry](Oldest::is_entry), or a [word](Oldest::is_word) if `IS_WORD`: then the
+    /// operation is done, and there is room for the word where it is to be brought to, aligned to
+    /// it.
     #[inline(always)]
     pub(crate) unsafe fn take<const IS_WORD: bool>(self) -> (usize, &'a Cell<Plain>) {
         let Self { log, slot } = self;
@@ -278,8 +279,8 @@ pub(crate) struct Log {
     pub(crate) lone: Option<Lone>,
     /// Its lane, if it is there.
     lane: *const Lane,
-    /// The words of the results; null where there are none. Whether there are some, of which none is
-    /// misplaced; and their key.
+    /// The words of the results; null where there are none. Whether there are some, of which none
+    /// is misplaced; and their key.
     first: Cell<*const AtomicU64>,
     has_open_words: Cell<bool>,
     key: Cell<LocalKey>,
@@ -424,8 +425,8 @@ impl Log {
         self.is_over() || self.seen.get() == posted
     }
 
-    /// Takes the mark of the oldest operation before block `end`, if that has no details; returns its
-    /// block, too.
+    /// Takes the mark of the oldest operation before block `end`, if that has no details; returns
+    /// its block, too.
     #[inline(always)]
     pub(crate) fn take_plain(&self, end: u64) -> Option<(u64, Mark)> {
         let mut block = self.seen.get();
@@ -462,8 +463,8 @@ impl Log {
     }
 
     /// Takes the operation at this block, before which all others were taken, if it leaves nothing
-    /// to do but its report: brings its word to its place. Returns its mark, and its entry if it has
-    /// one.
+    /// to do but its report: brings its word to its place. Returns its mark, and its entry if it
+    /// has one.
     ///
     /// # Safety
     /// The operation is done. There is room for a word where it is to be brought to, aligned to it.
@@ -482,11 +483,12 @@ impl Log {
         Some((mark, &slot.plain))
     }
 
-    /// Brings the word of the operation with this mark at this block, whose slot this is, to its place.
+    /// Brings the word of the operation with this mark at this block, whose slot this is, to its
+    /// place.
     ///
     /// # Safety
-    /// The operation is done, and brings a word, which is in the place of its block. There is room for
-    /// it, aligned to it.
+    /// The operation is done, and brings a word, which is in the place of its block. There is room
+    /// for it, aligned to it.
     #[inline(always)]
     unsafe fn bring(&self, block: u64, slot: &Slot, mark: Mark) {
         let place = self.first.get().wrapping_add(block as usize & self.mask);

@@ -300,7 +300,8 @@ impl Endpoint {
         if WHOLE {
             return Ok(None);
         }
-        // SAFETY: the bytes are there until the operation is reported, and the loan is kept so long.
+        // SAFETY: the bytes are there until the operation is reported, and the loan is kept so
+        // long.
         let loan = unsafe { gate.lend_for(memory.addr(), len) };
         Ok(loan.map(|loan| {
             let local = Local {

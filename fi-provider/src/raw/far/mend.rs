@@ -1,11 +1,11 @@
 //! Failures of queues: an operation that the peer's device has refused fails alone, and a peer that
 //! does not answer takes nobody with it.
 //!
-//! A queue that has failed does nothing any more. Another takes its place, and does the entries that
-//! were behind the one that was the cause; that one's operation fails, unless its region has
+//! A queue that has failed does nothing any more. Another takes its place, and does the entries
+//! that were behind the one that was the cause; that one's operation fails, unless its region has
 //! changed since it was looked up by its key: then it is done in the new one. With connected queues
-//! the peer's domain makes the other end of the new queue. A peer that does not answer may have done
-//! operations whose answers were lost: all operations on its memory fail.
+//! the peer's domain makes the other end of the new queue. A peer that does not answer may have
+//! done operations whose answers were lost: all operations on its memory fail.
 
 #![expect(
     unsafe_code,
@@ -185,9 +185,9 @@ impl Endpoint {
         let noted = log.as_ref().map(|log| self.take_noted(far, log));
         let gone = far.gone.borrow();
         let is_wanted = |vector: Option<[u64; 2]>| vector.is_none_or(|it| !gone.contains(&it));
-        // SAFETY: this thread alone uses the lane. The hub keeps the initiators of both rings longer
-        // than the lane, and made this one for it alone; local memory is kept until the operations
-        // are reported.
+        // SAFETY: this thread alone uses the lane. The hub keeps the initiators of both rings
+        // longer than the lane, and made this one for it alone; local memory is kept until the
+        // operations are reported.
         let (renewed, kept) = unsafe { gate.renew(0, &ring, is_wanted) };
         drop(gone);
         let mut again = None;
@@ -259,8 +259,8 @@ impl Endpoint {
         again
     }
 
-    /// Repeats the operation that was the cause of a failure, if its region has changed since it was
-    /// looked up by its key; returns its place then.
+    /// Repeats the operation that was the cause of a failure, if its region has changed since it
+    /// was looked up by its key; returns its place then.
     fn repeat(&self, path: &FarPath, cause: &Noted, failed: &Flushed) -> Option<Posted> {
         if !cause.mark.follows() {
             return None;

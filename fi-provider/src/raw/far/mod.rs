@@ -1,13 +1,13 @@
 //! Peers beyond the node, over the domain's device.
 //!
-//! * A device (`device`) is the domain's; each endpoint has two lanes on it (`hub`): one for records,
-//!   whose queues stall where a receiver has no room, and one for memory (`memory`).
-//! * Processes find each other by datagrams (`exchange`, `wire`), which the domain's thread answers:
-//!   two endpoints connect queue pairs (RC), or learn of each other's targets (DC).
+//! * A device (`device`) is the domain's; each endpoint has two lanes on it (`hub`): one for
+//!   records, whose queues stall where a receiver has no room, and one for memory (`memory`).
+//! * Processes find each other by datagrams (`exchange`, `wire`), which the domain's thread
+//!   answers: two endpoints connect queue pairs (RC), or learn of each other's targets (DC).
 //! * Operations on memory are noted (`log`) by the entries that do them.
-//! * Records are those of a ring of the node (`path`, `arrivals`): sent into the shared receive queue
-//!   of the endpoint, within the credits that it has given. It writes back into the sender's memory
-//!   the number of taken ones.
+//! * Records are those of a ring of the node (`path`, `arrivals`): sent into the shared receive
+//!   queue of the endpoint, within the credits that it has given. It writes back into the sender's
+//!   memory the number of taken ones.
 //! * The descriptor that an endpoint sleeps on holds the file of its queues' events (`waiting`).
 //! * A queue that fails is replaced, unless the peer is gone (`mend`).
 

@@ -163,8 +163,9 @@ impl FarPath {
         }
     }
 
-    /// Lets posts of messages in line go on: by [`lane::Lane::widen`], and by a look at the number of
-    /// records that the peer has taken. Returns false where they do not go on further than before.
+    /// Lets posts of messages in line go on: by [`lane::Lane::widen`], and by a look at the number
+    /// of records that the peer has taken. Returns false where they do not go on further than
+    /// before.
     pub(crate) fn widen_messages(&self) -> bool {
         let is_allowed = !self.may_send();
         let is_allowed = self.allow() && is_allowed;
@@ -300,7 +301,8 @@ impl FarPath {
         }
         let header = Header::to(&self.theirs, kind);
         let behind = words.len() * 8 + len;
-        // SAFETY: where it is called, there is room for the words and the bytes, which `bytes` holds.
+        // SAFETY: where it is called, there is room for the words and the bytes, which `bytes`
+        // holds.
         let fill = |to: *mut u8| unsafe { put(to, words, (bytes, len)) };
         // SAFETY: there are so many bytes.
         if unsafe { self.send_filled(header, behind, fill) } {
@@ -357,8 +359,8 @@ impl FarPath {
         Ok(())
     }
 
-    /// Sends a record of this header and `len` bytes that `fill` writes, within the credits, by a post in
-    /// line; false where that declines.
+    /// Sends a record of this header and `len` bytes that `fill` writes, within the credits, by a
+    /// post in line; false where that declines.
     ///
     /// # Safety
     /// `fill` writes no more.
@@ -428,8 +430,8 @@ impl FarPath {
         if !self.may_send() {
             return Some(false);
         }
-        // SAFETY: the lane is alive and used by this thread alone, the connection is one of its peers,
-        // and `bytes` holds the bytes.
+        // SAFETY: the lane is alive and used by this thread alone, the connection is one of its
+        // peers, and `bytes` holds the bytes.
         let is_sent = unsafe { (self.messages).send_few(self.header, words, few, self.place) }?;
         if is_sent {
             self.sent.set(self.sent.get().wrapping_add(1));
@@ -438,14 +440,15 @@ impl FarPath {
         Some(is_sent)
     }
 
-    /// Does as [`FarPath::send_few`], which has just returned `None`: by other queues than connected
-    /// ones in line.
+    /// Does as [`FarPath::send_few`], which has just returned `None`: by other queues than
+    /// connected ones in line.
     ///
     /// # Safety
     /// `bytes` holds `len` bytes.
     #[inline(never)]
     pub(crate) unsafe fn send_many(&self, words: &[u64], (bytes, len): (*const u8, usize)) -> bool {
-        // SAFETY: where it is called, there is room for the words and the bytes, which `bytes` holds.
+        // SAFETY: where it is called, there is room for the words and the bytes, which `bytes`
+        // holds.
         let fill = |to: *mut u8| unsafe { put(to, words, (bytes, len)) };
         // SAFETY: so much is written.
         let is_sent = unsafe { self.send_filled(self.header, size_of_val(words) + len, fill) };

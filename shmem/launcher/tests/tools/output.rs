@@ -23,8 +23,8 @@ fn in_a_shell(script: &str, line: &str) -> Outcome {
     Running::start(&mut command).finish()
 }
 
-/// Asserts that `text` holds the first `count` lines of each of `pes` writers (the action `lines`), each whole and after
-/// the writer's line before it; yields the other lines.
+/// Asserts that `text` holds the first `count` lines of each of `pes` writers (the action `lines`),
+/// each whole and after the writer's line before it; yields the other lines.
 #[track_caller]
 fn assert_whole(text: &str, pes: usize, count: usize) -> Vec<&str> {
     let mut next = vec![0; pes];
@@ -235,7 +235,8 @@ fn bytes_of_a_single_writer_pass_unchanged() {
 
 #[test]
 fn nothing_is_lost_when_the_job_is_ended() {
-    // Some 130 kB of each, more than oshrun takes before it is read; then one is killed, or ends the job.
+    // Some 130 kB of each, more than oshrun takes before it is read; then one is killed, or ends
+    // the job.
     for (end, status) in [("kill:KILL", 137), ("abort:7", 7), ("exit:3", 3)] {
         let line = format!("-n 8 PE init lines:900 barrier @3,{end} sleep:60000");
         for script in [
