@@ -133,7 +133,7 @@ static void elements(const struct op *op, enum part part, char *to) {
     }
 }
 
-// Writes what a cell holds after its operation.
+// Writes the value that a cell holds after its operation.
 static void outcome(const struct op *op, char *to) {
     elements(op, OLD, to);
     for (size_t i = 0; i < op->count; i++)

@@ -12,7 +12,8 @@ static struct endpoint {
     struct fid_ep *ep;
     struct fid_cq *tx, *rx;
     struct fid_cntr *counts[COUNTS];
-    // What the counters have to show, and how many messages and writes with data have come.
+    // The values that counters have to show, and the numbers of messages and of writes with data
+    // that came.
     uint64_t ended[COUNTS], errors[COUNTS], started[COUNTS];
     _Atomic int arrived;
     // Messages of the round that are injected, and cut there.
