@@ -37,7 +37,7 @@ static struct options {
     int processes, threads, rounds, epochs, first, operations, limit;
 } options = {.seconds = 10, .rounds = 15, .first = 0, .operations = 24, .limit = 100};
 
-// What the processes show each other: in memory that the parent has mapped.
+// The state that processes show each other, in memory that the parent has mapped.
 static struct shared {
     atomic_int came, turn, failed, go_on;
     char names[PROCESSES][THREADS][NAME];

@@ -148,7 +148,8 @@ ends in .c, .cc, .cpp or .cxx is compiled first (with the oshcc or oshc++ beside
   -V, --version          print the version
 
 Names of other launchers are taken, too: --np, --n for -n; -host, -hosts, --hosts for --host;
--hostfile, -machinefile, --machinefile, -f for --hostfile; -x NAME, which says what is done anyway.
+-hostfile, -machinefile, --machinefile, -f for --hostfile; -x NAME changes nothing, as PEs get all
+variables.
 
 All PEs run one program: a \":\" among its arguments, where other launchers begin another (MPMD), is refused,
 unless \"--\" stands before the program or nothing behind the \":\".

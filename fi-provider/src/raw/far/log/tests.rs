@@ -180,12 +180,8 @@ fn failures_have_the_context_of_their_operation() {
     let failure = |block| {
         let (at, mark) = log.advance(block + 1).expect("an operation");
         // SAFETY: none of the operations brings a word.
-        let Promise {
-            context,
-            has_entry,
-            counts,
-        } = unsafe { log.end_plain(at, mark, false) };
-        (context, has_entry, counts)
+        let promise = unsafe { log.end_plain(at, mark, false) };
+        (promise.context, promise.has_entry, promise.counts)
     };
     let follows = Follows::default();
     // The blocks of each turn have had the contexts of the one before.
