@@ -349,6 +349,15 @@ raw_suite! { raw_device_alone: crate::raw::Way::DC.alone();
     vectors { of_words_add_up }
     accesses { are_counted end_one_by_one }
 }
+raw_suite! { raw_rc_anew: crate::raw::Way::RC;
+    memory { is_opened_anew_by_several_peers }
+}
+raw_suite! { raw_dc_anew: crate::raw::Way::DC;
+    memory { is_opened_anew_by_several_peers }
+}
+raw_suite! { raw_rc_delayed_anew: crate::raw::Way::RC.with(&["--delay-seed", "7"]);
+    memory { is_opened_anew_by_several_peers }
+}
 raw_suite! { raw_rc_nearly_full: crate::raw::Way::RC;
     accesses { are_counted_beside_look_ups }
 }

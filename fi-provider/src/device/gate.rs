@@ -6,14 +6,16 @@
 use crate::device::error::Error;
 use crate::device::mailbox::Mailbox;
 use crate::device::parts::WindowParts;
-use crate::device::pieces::{Kept, Piece, Pieces};
+use crate::device::pieces::{Kept, Piece, Pieces, Waiting};
 use crate::device::plan::{BLOCKS, COMPLETIONS, Plan, Queues};
 use crate::device::results::{Results, Slot};
 use crate::device::scratch::Scratch;
 use crate::registration::{Absent, Loan, Registrations};
 use crate::symmetric::remote::PARTS;
 use fi_mlx5::device::{CompletionQueue, Peer, QueuePair, ReceiveQueue, Seat};
-use fi_mlx5::lane::{self, Failure, Lane, Later, Local, Parts, Posted, Renewed, Threads, To};
+use fi_mlx5::lane::{
+    self, Failure, Flushed, Lane, Later, Local, Parts, Posted, Threads, To, Undone,
+};
 use fi_mlx5::queue::SendRing;
 use fi_mlx5::registers::Registers;
 use fi_shm::segment::page_size;
@@ -306,6 +308,11 @@ impl Gate {
         (self.pieces).claim_for_look_up(&self.lane, &self.scratch, length)
     }
 
+    /// Gives the piece of a look-up up: see [`Pieces::release_of_look_up`].
+    pub(crate) fn release_of_look_up(&self, kept: Kept, unfinished: Option<Posted>) {
+        self.pieces.release_of_look_up(kept, unfinished);
+    }
+
     /// Gives such a piece up, at once or when an entry is done.
     pub(crate) fn release(&self, kept: Kept, user: Option<Posted>) {
         self.pieces.release(kept, user);
@@ -341,22 +348,38 @@ impl Gate {
     }
 
     /// Has another queue in the place of one that has failed: see [`Lane::renew`]. Returns the
-    /// piece of the bounce memory, too, that the entry has which was the cause, if it has one.
+    /// pieces of the bounce memory, too, that the entries have.
     ///
     /// # Safety
     /// As [`Lane::renew`].
-    pub(crate) unsafe fn renew(
+    pub(crate) unsafe fn renew(&self, index: u32, ring: &SendRing) -> (Undone, Vec<Waiting>) {
+        // SAFETY: this thread alone uses the lane. The ring's memory and register, and the old
+        // one's, live longer than the lane, nobody else uses them, and nothing was posted to it.
+        let mut undone = unsafe { self.lane.renew(index, ring) };
+        let pieces = (self.pieces).take(&self.lane, &self.scratch, index, &mut undone);
+        (undone, pieces)
+    }
+
+    /// Posts such entries to the new queue: see [`Lane::post_again`]. The pieces that they have are
+    /// the device's then.
+    ///
+    /// # Safety
+    /// As [`Lane::post_again`].
+    pub(crate) unsafe fn post_again(
         &self,
         index: u32,
-        ring: &SendRing,
-        is_wanted: impl Fn(Option<[u64; 2]>) -> bool,
-    ) -> (Renewed, Option<Kept>) {
-        // SAFETY: this thread alone uses the lane. The ring's memory and register, and the old
-        // one's, live longer than the lane, nobody else uses them, and nothing was posted to it;
-        // local memory that entries name is as when they were posted.
-        let renewed = unsafe { self.lane.renew(index, ring, is_wanted) };
-        let of_cause = self.pieces.follow(&self.scratch, &renewed);
-        (renewed, of_cause)
+        entries: &[Flushed],
+        pieces: &mut Vec<Waiting>,
+    ) -> Vec<Posted> {
+        // SAFETY: this thread alone uses the lane, and local memory that the entries name is as
+        // when they were posted.
+        let places = unsafe { self.lane.post_again(index, entries) };
+        for (entry, now) in entries.iter().zip(&places) {
+            for (_, kept) in pieces.extract_if(.., |(posted, _)| *posted == entry.posted) {
+                self.release(kept, Some(*now));
+            }
+        }
+        places
     }
 
     /// Notes that no queue takes the place of that by which peer `index` is reached.

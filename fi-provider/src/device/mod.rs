@@ -21,7 +21,7 @@ pub use error::Error;
 pub use gate::Gate;
 pub(crate) use lanes::Lanes;
 pub use lanes::{Account, Features, Regime, Report, Survey, survey};
-pub(crate) use pieces::Kept;
+pub(crate) use pieces::{Kept, Waiting};
 pub(crate) use plan::{Plan, Queues};
 
 use crate::registration::{Registrations, Statistics};

@@ -4,8 +4,8 @@
 //! it until it gives it back, or until an entry is done that it names.
 
 use crate::device::scratch::{PIECES, Scratch};
-use fi_mlx5::lane::{Failure, Lane, Local, Posted, Renewed};
-use std::cell::Cell;
+use fi_mlx5::lane::{Failure, Lane, Local, Posted, Undone};
+use std::cell::{Cell, RefCell};
 
 /// Owner of a piece.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +26,12 @@ enum State {
 pub(crate) struct Pieces {
     states: [Cell<State>; PIECES],
     next: Cell<usize>,
+    /// Entries of look-ups that were not done as their queues have failed: nobody wants them.
+    unwanted: RefCell<Vec<Posted>>,
 }
+
+/// A piece that an entry of a queue that has failed has, until that is posted again.
+pub(crate) type Waiting = (Posted, Kept);
 
 /// A piece that the caller has claimed, for as many bytes as it asked for. Dropped while the lane
 /// is held.
@@ -106,28 +111,39 @@ impl Pieces {
         Kept { index, local }
     }
 
-    /// Notes that entries are elsewhere now. Returns the piece of the entry that was the cause, if
-    /// it has one, which the caller has claimed then.
-    pub(crate) fn follow(&self, scratch: &Scratch, renewed: &Renewed) -> Option<Kept> {
-        let mut of_cause = None;
-        for (index, state) in self.states.iter().enumerate() {
-            let State::Until(posted) = state.get() else {
-                continue;
-            };
-            let mut moved = renewed.moved.iter();
-            if let Some((_, now)) = moved.find(|(before, _)| *before == posted) {
-                state.set(State::Until(*now));
-            } else if renewed.failed.posted == posted {
-                state.set(State::Claimed);
-                let local = scratch.piece(index, 0);
-                of_cause = Some(Kept { index, local });
+    /// Gives the piece of a look-up up; `unfinished` is its entry where that was not done, as its
+    /// queue has failed.
+    pub(crate) fn release_of_look_up(&self, kept: Kept, unfinished: Option<Posted>) {
+        self.release(kept, None);
+        self.unwanted.borrow_mut().extend(unfinished);
+    }
+
+    /// Takes the pieces of the entries that a queue that has failed has left undone, by which peer
+    /// `index` was reached, and removes those that nobody wants.
+    pub(crate) fn take(
+        &self,
+        lane: &Lane,
+        scratch: &Scratch,
+        index: u32,
+        undone: &mut Undone,
+    ) -> Vec<Waiting> {
+        let mut unwanted = self.unwanted.borrow_mut();
+        (undone.behind).retain(|entry| !unwanted.contains(&entry.posted));
+        unwanted.retain(|&posted| !lane.is_to(posted, index));
+        let entries = std::iter::once(&undone.failed).chain(&undone.behind);
+        let undone: Vec<_> = entries.map(|entry| entry.posted).collect();
+        let of_undone = |index: usize| match self.states[index].get() {
+            State::Until(posted) if undone.contains(&posted) => {
+                Some((posted, self.keep(scratch, index, 0)))
             }
-        }
-        of_cause
+            _ => None,
+        };
+        (0..PIECES).filter_map(of_undone).collect()
     }
 
     /// Notes that no queue takes the place of that by which peer `index` is reached.
     pub(crate) fn give_up(&self, lane: &Lane, index: u32) {
+        (self.unwanted.borrow_mut()).retain(|&posted| !lane.is_to(posted, index));
         for state in &self.states {
             if let State::Until(posted) = state.get()
                 && lane.is_to(posted, index)
@@ -151,7 +167,7 @@ impl Pieces {
         scratch: &Scratch,
         length: usize,
     ) -> Option<Piece<'a>> {
-        let Self { states, next } = self;
+        let Self { states, next, .. } = self;
         let order = (0..PIECES).map(|at| (next.get() + at) % PIECES);
         let index = { order }.find(|&index| !matches!(states[index].get(), State::Claimed))?;
         next.set((index + 1) % PIECES);

@@ -355,6 +355,72 @@ pub(crate) fn is_found_by_key_again(way: Way) {
     });
 }
 
+/// Checks that each write is reported where the regions of several peers were opened anew at about
+/// the same time, so that look-ups of keys for one queue meet the failures of others.
+pub(crate) fn is_opened_anew_by_several_peers(way: Way) {
+    const ROUNDS: u64 = 60;
+    check(way, 4, |party| {
+        let endpoint = &party.endpoint;
+        let open = |key| {
+            let (rights, addressing) = (Rights::ALL, Addressing::Offset);
+            let memory = party.domain.allocate(64, rights, Some(key), addressing);
+            memory.unwrap()
+        };
+        let peers: Vec<_> = match party.rank {
+            0 => party.others().collect(),
+            _ => Vec::new(),
+        };
+        let mut plugs = Vec::new();
+        let mut memory = open(ARENA);
+        for round in 1..=ROUNDS {
+            party.meet();
+            if party.rank != 0 {
+                let gap = open(FOREIGN);
+                drop(std::mem::replace(&mut memory, gap));
+                // A device may give the key of its own that became free to the next region.
+                plugs.push(open(2000 + round));
+                memory = open(ARENA);
+            }
+            party.meet();
+            // Some of them behind others to the same region.
+            let many = 1 + round % 3;
+            let mut posted = 0;
+            for turn in 0..peers.len() {
+                let peer = peers[(turn + round as usize) % peers.len()];
+                for at in 1..=many {
+                    let write = |region: &RemoteRegion| {
+                        let bytes = (round << 8 | at).to_le_bytes();
+                        endpoint.inject_write(region, 8 * at, &bytes, Context(posted))
+                    };
+                    let by_key = || endpoint.on_region(peer, ARENA, write);
+                    party.insist(by_key).unwrap();
+                    posted += 1;
+                }
+                // A look-up behind a write that is refused is not done.
+                if round % 4 == 0 {
+                    let found = endpoint.resolve(peer, ARENA);
+                    assert!(matches!(found, Ok(_) | Err(Error::Again)), "{found:?}");
+                }
+                // The others fail behind it, by so many turns.
+                for _ in 0..round / 3 * turn as u64 {
+                    endpoint.progress();
+                }
+            }
+            let mut done: Vec<_> = (0..posted)
+                .map(|_| party.entry().unwrap().context)
+                .collect();
+            done.sort_unstable();
+            assert!(done.into_iter().eq(0..posted), "round {round}");
+            party.meet();
+            for at in (1..=many).filter(|_| party.rank != 0) {
+                let word = memory.word(at as usize);
+                let word = word.load(std::sync::atomic::Ordering::Acquire);
+                assert_eq!(word, round << 8 | at);
+            }
+        }
+    });
+}
+
 /// Checks that an entry tells the peer, with data, when the bytes are there.
 pub(crate) fn tells_of_writes_with_data(way: Way) {
     const ROUNDS: u64 = 300;

@@ -39,7 +39,7 @@ pub use later::Later;
 pub use list::{Payload, Signals, Write};
 pub(crate) use parts::Way;
 pub use parts::{Failure, Hook, Parts, Posted, Queues, Source, Threads, To};
-pub use renewal::{Flushed, Renewed};
+pub use renewal::{Flushed, Undone};
 pub use shared::SharedCompletions;
 
 use crate::completion::Completions;

@@ -1,8 +1,7 @@
 //! Another queue in the place of one that has failed.
 //!
 //! The first entry of a queue that fails is the cause; the device does none of those behind it.
-//! They are still in the ring: they are posted again, as they are, to the queue that takes its
-//! place.
+//! They are still in the ring: they are posted again to the queue that takes its place.
 
 #![expect(unsafe_code, reason = "reads the ring of a queue that has failed")]
 
@@ -25,15 +24,13 @@ pub struct Flushed {
     blocks: Vec<Block>,
 }
 
-/// The end of a queue that has failed.
+/// The entries that the device has not done of a queue that has failed.
 #[derive(Debug)]
-pub struct Renewed {
+pub struct Undone {
     /// The entry that was the cause.
     pub failed: Flushed,
-    /// The entries behind it that were posted again: where they were, and where they are.
-    pub moved: Vec<(Posted, Posted)>,
-    /// The entries behind it that were not posted again.
-    pub dropped: Vec<Posted>,
+    /// The entries behind it, in their order.
+    pub behind: Vec<Flushed>,
 }
 
 /// The bits of an entry's first word that do not depend on queue and index: modifier, opcode,
@@ -45,7 +42,13 @@ impl Flushed {
     /// initiator.
     #[must_use]
     pub fn is_to(&self, vector: &Vector) -> bool {
-        self.enters && self.unit(1) == vector.0
+        self.vector() == Some(vector.0)
+    }
+
+    /// Returns the address vector of the entry, where its queue is an initiator.
+    #[must_use]
+    pub fn vector(&self) -> Option<[u64; 2]> {
+        self.enters.then(|| self.unit(1))
     }
 
     /// Returns the address of the remote memory, for an entry that has some.
@@ -60,6 +63,12 @@ impl Flushed {
     pub fn remote_key(&self) -> u32 {
         let [_, key] = self.unit(self.remote_unit());
         (key as u32).swap_bytes()
+    }
+
+    /// Has the entry access remote memory by another key, for an entry that accesses some.
+    pub fn set_remote_key(&mut self, key: Be32) {
+        let unit = self.remote_unit();
+        self.blocks[unit / 4][2 * (unit % 4) + 1] = u64::from(key.raw());
     }
 
     fn remote_unit(&self) -> usize {
@@ -103,8 +112,7 @@ impl Lane {
     }
 
     /// Has the queue of this ring in the place of that by which peer `index` is reached, which has
-    /// failed, and posts to it the entries behind the one that was the cause: those for which
-    /// `is_wanted`, by the address vectors that they have where the queue is an initiator.
+    /// failed. Returns the entries that were not done, and posts none of them.
     ///
     /// # Panics
     /// If the queue has not failed, or is not flushed ([`Lane::is_flushed`]).
@@ -112,14 +120,8 @@ impl Lane {
     /// # Safety
     /// As [`Lane::write_inline`], on a lane of one thread. The memory of the ring and its register
     /// live longer than the lane, nobody else uses them, and nothing was posted to it; it is as
-    /// long as the old one, which is kept as long, and has the same register. Local memory that
-    /// entries name is as when they were posted.
-    pub unsafe fn renew(
-        &self,
-        index: u32,
-        ring: &SendRing,
-        is_wanted: impl Fn(Option<[u64; 2]>) -> bool,
-    ) -> Renewed {
+    /// long as the old one, which is kept as long, and has the same register.
+    pub unsafe fn renew(&self, index: u32, ring: &SendRing) -> Undone {
         assert!(self.is_flushed(index) && !self.is_shared());
         let number = self.queue_of(index);
         let enters = self.enters_targets(number);
@@ -139,55 +141,37 @@ impl Lane {
         unsafe { Queue::replace(place, ring, units) };
         self.forget_fault(number);
         self.note_numbers();
-        let (mut moved, mut dropped) = (Vec::new(), Vec::new());
-        for entry in flushed {
-            let vector = enters.then(|| entry.unit(1));
-            if is_wanted(vector) {
-                // SAFETY: this thread alone uses the lane, and the queue is one of it.
-                let now = unsafe { self.append_again(number, &entry) };
-                moved.push((entry.posted, now));
-            } else {
-                dropped.push(entry.posted);
-            }
-        }
-        if let Some((_, last)) = moved.last() {
-            let queue = &self.queues[number as usize];
-            let mut unrung = Unrung {
-                entries: moved.len() as u32,
-                last: (last.end - 1) as u16,
-            };
-            // SAFETY: this thread alone uses the lane, and the queue is one of it.
-            unsafe { self.ring_for(queue, &mut unrung) };
-        }
-        self.rest_after_renewal(number);
-        Renewed {
+        // Lets posts go on to the queue.
+        self.rest(&self.queues[number as usize]);
+        Undone {
             failed,
-            moved,
-            dropped,
+            behind: flushed.collect(),
         }
     }
 
-    /// Posts an entry again that was the cause of a failure, with another key of the remote memory.
-    /// There is room in the queue that peer `index` is reached by ([`Lane::has_room`]).
+    /// Posts entries of a queue that has failed to the one that has come in its place, by which
+    /// peer `index` is reached; an entry may have another key. Returns their places. There is room
+    /// for those that were in the queue before, and for one less where it has failed, too.
     ///
     /// # Safety
-    /// As [`Lane::renew`]; the entry is one to this peer, on remote memory.
-    pub unsafe fn post_again(&self, index: u32, mut entry: Flushed, key: Be32) -> Posted {
+    /// As [`Lane::write_inline`], on a lane of one thread. Local memory that the entries name is as
+    /// when they were posted.
+    pub unsafe fn post_again(&self, index: u32, entries: &[Flushed]) -> Vec<Posted> {
         let number = self.queue_of(index);
-        let unit = entry.remote_unit();
-        let word = &mut entry.blocks[unit / 4][2 * (unit % 4) + 1];
-        *word = u64::from(key.raw());
         self.use_queue(number);
         // SAFETY: this thread alone uses the lane, and the queue is one of it.
-        let posted = unsafe { self.append_again(number, &entry) };
-        let mut unrung = Unrung {
-            entries: 1,
-            last: (posted.end - 1) as u16,
-        };
-        let queue = &self.queues[number as usize];
-        // SAFETY: this thread alone uses the lane, and the queue is one of it.
-        unsafe { self.ring_for(queue, &mut unrung) };
-        posted
+        let append = |entry| unsafe { self.append_again(number, entry) };
+        let places: Vec<_> = entries.iter().map(append).collect();
+        if let Some(last) = places.last() {
+            let mut unrung = Unrung {
+                entries: places.len() as u32,
+                last: (last.end - 1) as u16,
+            };
+            let queue = &self.queues[number as usize];
+            // SAFETY: this thread alone uses the lane, and the queue is one of it.
+            unsafe { self.ring_for(queue, &mut unrung) };
+        }
+        places
     }
 
     /// Returns the entries of a queue that are not done.
@@ -249,14 +233,6 @@ impl Lane {
         let before = queue.consumed.get();
         let end = before + u64::from(at.wrapping_sub(before as u16)) + 1;
         Posted { queue: number, end }
-    }
-
-    /// Lets posts go on to a queue that has come.
-    fn rest_after_renewal(&self, number: u32) {
-        let queue = &self.queues[number as usize];
-        if queue.is_idle() {
-            self.rest(queue);
-        }
     }
 
     /// Has completions find the queues by the numbers that they have now.

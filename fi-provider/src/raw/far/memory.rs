@@ -131,9 +131,8 @@ impl Endpoint {
                     (0..many).map(|near| (near, Seen::of(slot + near, &words(near), key)));
                 all.find(|(_, seen)| !matches!(seen, Seen::Other))
             });
-            // An entry that was not done may be posted again.
             let unfinished = seen.as_ref().err().and_then(|(_, posted)| *posted);
-            path.hub.memory.release(kept, unfinished);
+            path.hub.memory.release_of_look_up(kept, unfinished);
             match seen.map_err(|(error, _)| error)? {
                 None => at += many,
                 Some((_, Seen::It(found))) => return Ok(found),

@@ -17,10 +17,11 @@ use super::device::QpType;
 use super::lane::Lane;
 use super::log::{Log, Noted};
 use super::path::FarPath;
+use crate::device::Waiting;
 use crate::raw::endpoint::{Endpoint, Link};
 use crate::raw::error::Error;
-use crate::raw::region::Beyond;
-use fi_mlx5::lane::{Failure, Flushed, Local, Posted, Renewed};
+use crate::raw::region::{Beyond, Found};
+use fi_mlx5::lane::{Failure, Flushed, Local, Undone};
 use fi_mlx5_defs::endian::Be32;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -81,8 +82,8 @@ impl Endpoint {
     pub(crate) fn mend(&self, far: &Far) {
         let links = self.far_links();
         let lanes = [Lane::Messages, Lane::Memory];
-        // A look-up for one queue may meet the failure of another, which was gone on with before:
-        // such a failure asks for the next call.
+        // A look-up may meet the failure of a queue that was gone on with before, also of its own
+        // new one: such a failure asks for the next call.
         let known = far.faults();
         let is_waiting = match far.hub.device.qp_type {
             _ if lanes.iter().any(|&lane| far.lane(lane).is_lost()) => {
@@ -133,16 +134,16 @@ impl Endpoint {
             Ok(Some(ring)) => {
                 let noted = self.take_noted(far, &path.log);
                 // SAFETY: this thread alone uses the lane. The hub keeps the pairs of both rings
-                // longer than the lane, and made this one for it alone; local memory is kept until
-                // the operations are reported.
-                let (renewed, kept) = unsafe { hub.memory.renew(number, &ring, |_| true) };
-                let links = std::slice::from_ref(link);
-                let again = self.follow(far, links, &path.log, (noted, renewed));
-                if let Some(kept) = kept {
-                    hub.memory.release(kept, again);
-                }
-                // A look-up may have met the failure of the next operation.
-                lane.fault(Some(number)).is_some()
+                // longer than the lane, and made this one for it alone.
+                let (undone, pieces) = unsafe { hub.memory.renew(number, &ring) };
+                let left = Left {
+                    index: number,
+                    noted,
+                    undone,
+                    pieces,
+                };
+                self.follow(far, std::slice::from_ref(link), &path.log, left, |_| true);
+                false
             }
             Ok(None) => {
                 let asked = hub.renew(number, || self.wake_service());
@@ -183,24 +184,35 @@ impl Endpoint {
         // All peers may have been parted from: their operations end here all the same.
         let log = far.initiator_log().filter(|_| lane == Lane::Memory);
         let noted = log.as_ref().map(|log| self.take_noted(far, log));
-        let gone = far.gone.borrow();
-        let is_wanted = |vector: Option<[u64; 2]>| vector.is_none_or(|it| !gone.contains(&it));
+        let gone = far.gone.borrow().clone();
+        let is_wanted = |entry: &Flushed| entry.vector().is_none_or(|it| !gone.contains(&it));
         // SAFETY: this thread alone uses the lane. The hub keeps the initiators of both rings
-        // longer than the lane, and made this one for it alone; local memory is kept until the
-        // operations are reported.
-        let (renewed, kept) = unsafe { gate.renew(0, &ring, is_wanted) };
-        drop(gone);
-        let mut again = None;
+        // longer than the lane, and made this one for it alone.
+        let (mut undone, mut pieces) = unsafe { gate.renew(0, &ring) };
         match log.as_deref().zip(noted) {
-            Some((log, noted)) => again = self.follow(far, links, log, (noted, renewed)),
-            None if lane == Lane::Messages => self.follow_messages(),
-            None => {}
+            Some((log, noted)) => {
+                let left = Left {
+                    index: 0,
+                    noted,
+                    undone,
+                    pieces,
+                };
+                self.follow(far, links, log, left, is_wanted);
+            }
+            None => {
+                undone.behind.retain(is_wanted);
+                // SAFETY: this thread alone uses the lane; local memory is kept until the
+                // operations are reported.
+                unsafe { gate.post_again(0, &undone.behind, &mut pieces) };
+                pieces
+                    .into_iter()
+                    .for_each(|(_, kept)| gate.release(kept, None));
+                if lane == Lane::Messages {
+                    self.follow_messages();
+                }
+            }
         }
-        if let Some(kept) = kept {
-            gate.release(kept, again);
-        }
-        // A look-up may have met the failure of the next operation.
-        queue.fault(None).is_some()
+        false
     }
 
     /// Takes the operations that are not done of the queue of a log.
@@ -209,74 +221,131 @@ impl Endpoint {
         log.take_all(far.lane(Lane::Memory).posted(log.queue))
     }
 
-    /// Notes operations where they are now, and reports those that will not be done. Returns the
-    /// place of the one that was the cause, if it is repeated.
+    /// Goes on with the entries that a queue left undone, by the queue in its place: with the one
+    /// that was the cause, if its operation is repeated, and with those behind it that are wanted.
+    /// Notes their operations where they are now, and reports the others.
     fn follow(
         &self,
         far: &Far,
         links: &[Rc<Link>],
         log: &Log,
-        (noted, renewed): (Vec<Noted>, Renewed),
-    ) -> Option<Posted> {
-        let Renewed {
-            failed,
-            moved,
-            dropped,
-        } = renewed;
-        let paths = || links.iter().filter_map(|link| link.far());
-        log.go_on(far.lane(Lane::Memory).done(log.queue));
-        let mut cause = None;
-        let mut over = Vec::new();
-        for one in noted {
-            let is_it = |posted: &Posted| posted.block() == one.block;
-            if let Some((_, now)) = moved.iter().find(|(before, _)| is_it(before)) {
+        left: Left,
+        is_wanted: impl Fn(&Flushed) -> bool,
+    ) {
+        let (gate, Undone { mut failed, behind }) = (&far.hub.memory, left.undone);
+        log.go_on(gate.lane().done(log.queue));
+        let mut paths = links.iter().filter_map(|link| link.far());
+        let path = match far.hub.device.qp_type {
+            QpType::Rc => paths.next(),
+            QpType::Dc => paths.find(|path| failed.is_to(path.vector(Lane::Memory))),
+        };
+        let mut noted = left.noted.into_iter().peekable();
+        let cause = noted.next_if(|one| one.block == failed.posted.block());
+        // First of all: an entry behind may fail, too, and then flushes a look-up.
+        let change = match (&cause, path.filter(|path| path.is_alive())) {
+            (Some(cause), Some(path)) => Change::look_for(path, cause, &failed),
+            _ => Err(Error::PeerGone),
+        };
+        let (mut again, mut over) = (Vec::new(), Vec::new());
+        match (cause, &change) {
+            (Some(cause), Ok(change)) => {
+                failed.set_remote_key(change.key());
+                again.push((failed, Some(cause)));
+            }
+            (Some(cause), Err(error)) => over.push((cause, *error)),
+            (None, _) => {}
+        }
+        for mut entry in behind {
+            let one = noted.next_if(|one| one.block == entry.posted.block());
+            if !is_wanted(&entry) {
+                over.extend(one.map(|one| (one, Error::PeerGone)));
+                continue;
+            }
+            if let (Ok(change), Some(one)) = (&change, &one)
+                && change.suits(one, &entry)
+            {
+                entry.set_remote_key(change.key());
+            }
+            again.push((entry, one));
+        }
+        debug_assert!(noted.next().is_none(), "an operation without an entry");
+        let (entries, operations): (Vec<_>, Vec<_>) = again.into_iter().unzip();
+        let mut pieces = left.pieces;
+        // SAFETY: this thread alone uses the lane; local memory is kept until the operations are
+        // reported.
+        let places = unsafe { gate.post_again(left.index, &entries, &mut pieces) };
+        for (one, now) in operations.into_iter().zip(places) {
+            if let Some(one) = one {
                 log.note_again(one, now.block());
-            } else if dropped.iter().any(is_it) {
-                over.push(one);
-            } else if is_it(&failed.posted) {
-                cause = Some(one);
             }
         }
-        for one in over {
-            self.end_noted(far, log, one, Err(Error::PeerGone));
+        pieces
+            .into_iter()
+            .for_each(|(_, kept)| gate.release(kept, None));
+        for (one, error) in over {
+            self.end_noted(far, log, one, Err(error));
         }
-        let cause = cause?;
-        let is_culprit = |path: &&FarPath| failed.is_to(path.vector(Lane::Memory));
-        let path = match far.hub.device.qp_type {
-            QpType::Rc => paths().next(),
-            QpType::Dc => paths().find(is_culprit),
+    }
+}
+
+/// The part of the work of a queue that has failed which is left to the one in its place.
+struct Left {
+    /// A peer that is reached by the queue.
+    index: u32,
+    noted: Vec<Noted>,
+    undone: Undone,
+    pieces: Vec<Waiting>,
+}
+
+/// A region of a peer that is under its key in the place of another one, which was found before.
+struct Change<'a> {
+    path: &'a FarPath,
+    /// The key of the other one to the peer's device.
+    before: u32,
+    found: Found,
+}
+
+impl<'a> Change<'a> {
+    /// Looks for the region that is in the place of that of a failed entry.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchKey`] where the operation is not to be repeated, and [`Error::PeerGone`].
+    fn look_for(path: &'a FarPath, cause: &Noted, failed: &Flushed) -> Result<Self, Error> {
+        let before = failed.remote_key();
+        let known = path.region_under(before);
+        path.close_regions(before);
+        let known = known.filter(|_| cause.mark.follows());
+        let known = known.ok_or(Error::NoSuchKey)?;
+        let found = Endpoint::look_for(path, known.key).map_err(|error| match error {
+            // The new queue has failed, too.
+            Error::Again | Error::PeerGone => Error::PeerGone,
+            _ => Error::NoSuchKey,
+        })?;
+        let is_other = found.state != known.found.state;
+        let change = Self {
+            path,
+            before,
+            found,
         };
-        let Some(path) = path.filter(|path| path.is_alive()) else {
-            self.end_noted(far, log, cause, Err(Error::PeerGone));
-            return None;
-        };
-        let again = self.repeat(path, &cause, &failed);
-        path.close_regions(failed.remote_key());
-        match again {
-            Some(now) => log.note_again(cause, now.block()),
-            None => self.end_noted(far, log, cause, Err(Error::NoSuchKey)),
-        }
-        again
+        let is_repeated = is_other && change.suits(cause, failed);
+        is_repeated.then_some(change).ok_or(Error::NoSuchKey)
     }
 
-    /// Repeats the operation that was the cause of a failure, if its region has changed since it
-    /// was looked up by its key; returns its place then.
-    fn repeat(&self, path: &FarPath, cause: &Noted, failed: &Flushed) -> Option<Posted> {
-        if !cause.mark.follows() {
-            return None;
-        }
-        let before = path.region_under(failed.remote_key())?;
-        let found = Self::look_for(path, before.key).ok()?;
-        let (address, len) = (failed.remote_address(), u64::from(cause.len));
-        let fits = found.offset(address, len).is_some() && found.state.allows(cause.mark.rights());
-        if !fits || found.state == before.found.state || !path.has_room(Lane::Memory) {
-            return None;
-        }
-        let key = Be32::new(found.device_key);
-        let lane = path.memory_lane();
-        // SAFETY: this thread alone uses the lane, and the connection is one of its peers, on whose
-        // memory the entry is; local memory is kept until the operation is reported.
-        Some(unsafe { lane.post_again(path.number, failed.clone(), key) })
+    /// Returns whether an entry, of this operation, is one on the region before, and can be one on
+    /// this region.
+    fn suits(&self, one: &Noted, entry: &Flushed) -> bool {
+        let vector = self.path.vector(Lane::Memory);
+        let is_to_peer = entry.vector().is_none() || entry.is_to(vector);
+        let place = (entry.remote_address(), u64::from(one.len));
+        one.mark.follows()
+            && is_to_peer
+            && entry.remote_key() == self.before
+            && self.found.offset(place.0, place.1).is_some()
+            && self.found.state.allows(one.mark.rights())
+    }
+
+    fn key(&self) -> Be32 {
+        Be32::new(self.found.device_key)
     }
 }
 
