@@ -5,7 +5,7 @@
 #include <rdma/fi_tagged.h>
 #include <rdma/fi_trigger.h>
 
-enum { LONG = 100000 };
+enum { LONG = 100000, FULL = 4096 };
 static uint64_t memory[64], words[16], back[16];
 static char big[LONG], room[LONG];
 static struct fid_cntr *go, *done, *sent, *received, *written;
@@ -198,6 +198,30 @@ static void deferred(void) {
     CHECK(fi_cq_readerr(tx, &failed, 0) == 1 && failed.err == FI_ENOKEY);
 }
 
+// Checks that a receive that cannot be cancelled, as its message waits for room for the entry, is
+// counted by its own counter.
+static void cancelled_late(void) {
+    struct fi_deferred_work work;
+    struct iovec word = {back, 8};
+    struct fi_op_tagged recv = {ep, {&word, NULL, 1, peer, 8, 0, &work, 0}, FI_COMPLETION};
+    uint64_t others = fi_cntr_read(received), own = fi_cntr_read(done);
+    POST(fi_tinject(ep, words, 8, peer, 8));
+    for (int i = 0; i < FULL; i++)
+        OK(fi_recv(ep, room, 8, NULL, FI_ADDR_UNSPEC, room));
+    reach();
+    for (int i = 0; i < FULL; i++)
+        POST(fi_inject(ep, words, 8, peer));
+    OK(fi_cntr_wait(received, others + FULL, 20000));
+    queue(&work, FI_OP_TRECV, &recv, fi_cntr_read(go));
+    CHECK(fi_cancel(&ep->fid, &work) == -FI_ENOENT);
+    for (int i = 0; i < FULL; i++)
+        CHECK(next(rx).op_context == room);
+    CHECK(next(rx).op_context == &work);
+    CHECK(fi_cntr_read(done) == own + 1 && fi_cntr_read(received) == others + FULL);
+    OK(fi_cntr_set(done, own));
+    reach();
+}
+
 int main(void) {
     begin(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_TRIGGER, FI_WAIT_UNSPEC);
     CHECK(info->caps & FI_TRIGGER);
@@ -211,6 +235,7 @@ int main(void) {
     join();
     triggered();
     alias();
+    cancelled_late();
     deferred();
     leave();
     for (int i = 0; i < 5; i++)

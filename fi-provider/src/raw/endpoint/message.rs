@@ -502,8 +502,8 @@ impl Endpoint {
     /// or where messages are still coming to it: the entry of the last one gives it back.
     pub fn cancel_receive(&self, context: u64) -> bool {
         let buffer = self.matcher.borrow_mut().cancel(context);
-        self.receive_counters.borrow_mut().remove(&context);
         if let Some(buffer) = &buffer {
+            self.receive_counters.borrow_mut().remove(&context);
             self.land(buffer.address, 0);
         }
         buffer.is_some_and(|buffer| !self.is_left_to_another(buffer.address))

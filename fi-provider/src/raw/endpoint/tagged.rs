@@ -261,8 +261,8 @@ impl Endpoint {
     /// be.
     pub fn cancel_tagged(&self, context: u64) -> Option<u64> {
         let receive = self.tagged.borrow_mut().cancel(context);
-        self.receive_counters.borrow_mut().remove(&context);
         if let Some(receive) = &receive {
+            self.receive_counters.borrow_mut().remove(&context);
             self.land(receive.address, 0);
         }
         receive.map(|receive| receive.wanted.tag)
