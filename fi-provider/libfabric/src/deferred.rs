@@ -367,6 +367,10 @@ unsafe fn defer_receive(
         // One that nobody reads, where there is none: not the endpoint's.
         Reports::To(counter) => (Some(counter.cloned().unwrap_or_default()), asks),
     };
+    // Drops their entries, for which nobody has to read the queue.
+    if counter.is_some() && !reports && !ep.has_silent.replace(true) {
+        turn.note_drops();
+    }
     let number = turn.receives.add(Receive {
         context,
         buffer: pieces[0].iov_base.cast(),

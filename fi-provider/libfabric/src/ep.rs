@@ -169,6 +169,7 @@ impl Ep {
             events: RefCell::default(),
             received: OnceCell::new(),
             unread: RefCell::default(),
+            has_silent: Cell::default(),
             is_quick: Cell::default(),
             least: Cell::new(LEAST),
             direct: direct::OfEndpoint::default(),

@@ -163,7 +163,7 @@ pub(crate) struct Objects {
     /// Whether an endpoint has queues that nobody reads.
     pub(crate) has_unread: bool,
     /// Whether there are entries to drop: such queues, or receives that do not report
-    /// (FI_SELECTIVE_COMPLETION).
+    /// ([`Ep::dropping`]).
     pub(crate) has_drops: bool,
     /// Poll sets.
     pub(crate) sets: usize,
@@ -314,11 +314,22 @@ pub(crate) struct Ep {
     pub(crate) received: OnceCell<Counter>,
     /// Queues of its own, where none is bound: nobody reads them.
     pub(crate) unread: RefCell<Vec<CompletionQueue>>,
+    /// Whether receives were deferred that report to a counter alone.
+    pub(crate) has_silent: Cell<bool>,
     /// Bytes that are left of a buffer for several messages when it is given back.
     pub(crate) least: Cell<usize>,
     /// The table for programs that access memory themselves.
     pub(crate) direct: direct::OfEndpoint,
     pub(crate) further: Further,
+}
+
+impl Ep {
+    /// Returns the queue in which there are entries of receives that do not report, if there may be
+    /// some.
+    fn dropping(&self) -> Option<Binding> {
+        let binding = self.receive.get();
+        binding.filter(|it| it.is_selective || self.has_silent.get())
+    }
 }
 
 /// Flags of operations without flags of their own: of an endpoint's C object, or of an alias's.
@@ -508,8 +519,8 @@ impl Objects {
     pub(crate) fn note_drops(&mut self) {
         let has_unread = |one: &Rc<Ep>| !one.unread.borrow().is_empty();
         self.has_unread = self.running.iter().any(has_unread);
-        let is_selective = |one: &Rc<Ep>| one.receive.get().is_some_and(|it| it.is_selective);
-        self.has_drops = self.has_unread || self.running.iter().any(is_selective);
+        let drops = |one: &Rc<Ep>| one.dropping().is_some();
+        self.has_drops = self.has_unread || self.running.iter().any(drops);
     }
 
     /// Takes the entries that nobody reads.
@@ -517,8 +528,8 @@ impl Objects {
     #[inline(never)]
     pub(crate) fn drop_unread(&mut self) {
         for ep in &self.running {
-            if let Some(selective) = ep.receive.get().filter(|it| it.is_selective)
-                && let Some(queue) = self.queues.get(selective.queue)
+            if let Some(binding) = ep.dropping()
+                && let Some(queue) = self.queues.get(binding.queue)
             {
                 cq::make_room(queue, &mut self.receives);
             }

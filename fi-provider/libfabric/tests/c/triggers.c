@@ -5,7 +5,7 @@
 #include <rdma/fi_tagged.h>
 #include <rdma/fi_trigger.h>
 
-enum { LONG = 100000, FULL = 4096 };
+enum { LONG = 100000, MANY = 5000, FULL = 4096 };
 static uint64_t memory[64], words[16], back[16];
 static char big[LONG], room[LONG];
 static struct fid_cntr *go, *done, *sent, *received, *written;
@@ -222,6 +222,27 @@ static void cancelled_late(void) {
     reach();
 }
 
+// Checks that receives that report to a counter alone need nobody who reads their queue, which has
+// less room.
+static void silent(void) {
+    static struct fi_deferred_work work[MANY];
+    static uint64_t found[MANY];
+    uint64_t before = fi_cntr_read(done), now = fi_cntr_read(go);
+    for (int i = 0; i < MANY; i++) {
+        struct iovec word = {found + i, 8};
+        struct fi_op_msg recv = {ep, {&word, NULL, 1, peer, work + i, 0}, 0};
+        queue(work + i, FI_OP_RECV, &recv, now);
+    }
+    reach();
+    for (uint64_t i = 0; i < MANY; i++)
+        POST(fi_inject(ep, &i, 8, peer));
+    OK(fi_cntr_wait(done, before + MANY, 20000));
+    for (uint64_t i = 0; i < MANY; i++)
+        CHECK(found[i] == i);
+    CHECK(fi_cq_read(rx, NULL, 0) == -FI_EAGAIN);
+    reach();
+}
+
 int main(void) {
     begin(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_TRIGGER, FI_WAIT_UNSPEC);
     CHECK(info->caps & FI_TRIGGER);
@@ -237,6 +258,7 @@ int main(void) {
     alias();
     cancelled_late();
     deferred();
+    silent();
     leave();
     for (int i = 0; i < 5; i++)
         OK(fi_close(&(*all[i])->fid));
