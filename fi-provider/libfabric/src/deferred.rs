@@ -399,7 +399,7 @@ unsafe fn defer_receive(
             counter.count_failure(error);
         }
     };
-    match raw.defer_act(condition, Rc::new(act)) {
+    match raw.defer_act(condition, Rc::new(act), number) {
         Ok(work) => Ok((work, number)),
         Err(error) => {
             turn.receives.remove(number);

@@ -576,6 +576,9 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
         if let Some(other) = objects.running.iter().find_map(|ep| ep.raw.get()) {
             raw.leave_counts_to(other);
         }
+        for receive in raw.drop_deferred() {
+            objects.receives.remove(receive);
+        }
         let own = objects.receives.iter();
         let own = own.filter(|(_, posted)| posted.endpoint == object.number);
         // Buffers that wait; those that entries name are let go when these are read.

@@ -270,10 +270,12 @@ pub(crate) struct Receive {
 impl Receive {
     /// Takes the buffer back, which has this number; false where a message has come to it.
     pub(crate) fn take_back(&self, raw: &Endpoint, number: u64) -> bool {
-        match self.tag {
-            None => raw.cancel_receive(number),
-            Some(_) => raw.cancel_tagged(number).is_some(),
-        }
+        // Finds those that wait for a counter, and were not posted yet.
+        raw.cancel_act(number)
+            || match self.tag {
+                None => raw.cancel_receive(number),
+                Some(_) => raw.cancel_tagged(number).is_some(),
+            }
     }
 }
 

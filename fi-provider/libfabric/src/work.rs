@@ -93,16 +93,19 @@ pub(crate) unsafe extern "C" fn control(
             let counter = work.map(|work| unsafe { counter(shared, &turn, work.triggering_cntr) });
             counter
                 .transpose()
-                .map(|counter| flush(&turn, counter.as_ref()))
+                .map(|counter| flush(&mut turn, counter.as_ref()))
         }
         (FI_QUEUE_WORK | FI_CANCEL_WORK, None) => Err(libc::EINVAL),
         _ => Err(FI_ENOSYS),
     })
 }
 
-fn flush(turn: &Turn<'_>, counter: Option<&Counter>) {
-    for raw in turn.running.iter().filter_map(|ep| ep.raw.get()) {
-        raw.flush_deferred(counter);
+fn flush(turn: &mut Turn<'_>, counter: Option<&Counter>) {
+    let objects = &mut **turn;
+    for raw in objects.running.iter().filter_map(|ep| ep.raw.get()) {
+        for receive in raw.flush_deferred(counter) {
+            objects.receives.remove(receive);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 // Two processes by libfabric: operations that start when a counter has reached a threshold.
 #include "pair.h"
+#include <malloc.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
@@ -243,6 +244,33 @@ static void silent(void) {
     reach();
 }
 
+// Checks that receives that were not posted yet are cancelled, and that nothing stays of those that
+// are flushed.
+static void taken_back(void) {
+    struct iovec word = {back, 8};
+    struct fi_deferred_work work;
+    struct fi_triggered_context context = at(1000);
+    struct fi_msg plain = {&word, NULL, 1, FI_ADDR_UNSPEC, &context, 0};
+    struct fi_msg_tagged tagged = {&word, NULL, 1, FI_ADDR_UNSPEC, 7, 0, &context, 0};
+    struct fi_op_msg recv = {ep, plain, 0};
+    struct fi_cq_err_entry entry;
+    for (int i = 0; i < 2; i++) {
+        OK(i ? fi_trecvmsg(ep, &tagged, FI_TRIGGER) : fi_recvmsg(ep, &plain, FI_TRIGGER));
+        OK(fi_cancel(&ep->fid, &context));
+        CHECK(fi_cancel(&ep->fid, &context) == -FI_ENOENT);
+        CHECK(fi_cq_readerr(rx, &entry, 0) == 1 && entry.err == FI_ECANCELED);
+        CHECK(entry.op_context == &context && entry.flags == (FI_RECV | (i ? FI_TAGGED : FI_MSG)));
+    }
+    size_t before = 0;
+    for (int i = 0; i < 20000; i++) {
+        queue(&work, FI_OP_RECV, &recv, 1000);
+        OK(fi_control(&domain->fid, FI_FLUSH_WORK, i % 2 ? &work : NULL));
+        before = i == 1000 ? mallinfo2().uordblks + mallinfo2().hblkhd : before;
+    }
+    CHECK(mallinfo2().uordblks + mallinfo2().hblkhd < before + 100000);
+    CHECK(fi_control(&domain->fid, FI_CANCEL_WORK, &work) == -FI_ENOENT);
+}
+
 int main(void) {
     begin(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_TRIGGER, FI_WAIT_UNSPEC);
     CHECK(info->caps & FI_TRIGGER);
@@ -259,6 +287,7 @@ int main(void) {
     cancelled_late();
     deferred();
     silent();
+    taken_back();
     leave();
     for (int i = 0; i < 5; i++)
         OK(fi_close(&(*all[i])->fid));

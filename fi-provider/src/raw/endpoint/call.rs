@@ -75,7 +75,8 @@ impl Endpoint {
         self.defer_on(condition, Work::Call(call), Promise::of(report), counter)
     }
 
-    /// Calls a function as [`Endpoint::defer_call`] does, which reports nothing.
+    /// Calls a function as [`Endpoint::defer_call`] does, which reports nothing. It is known by its
+    /// context, too ([`Endpoint::cancel_act`]).
     ///
     /// # Errors
     /// As [`Endpoint::defer_call`].
@@ -83,8 +84,13 @@ impl Endpoint {
         &self,
         condition: Condition<'_>,
         act: Rc<dyn Fn(&Self)>,
+        context: u64,
     ) -> Result<u64, Error> {
-        self.defer_on(condition, Work::Do(Act(act)), Promise::NOTHING, None)
+        let promise = Promise {
+            context,
+            ..Promise::NOTHING
+        };
+        self.defer_on(condition, Work::Do(Act(act)), promise, None)
     }
 
     /// Adds to a counter, or sets it, as [`Endpoint::defer_call`] starts operations.

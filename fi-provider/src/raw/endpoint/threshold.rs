@@ -186,6 +186,11 @@ struct Later {
 }
 
 impl Later {
+    /// Returns the context of a function.
+    fn act(&self) -> Option<u64> {
+        matches!(self.work, Work::Do(_)).then_some(self.promise.context)
+    }
+
     /// Returns the entry of its end.
     fn entry(&self) -> Entry {
         Entry {
@@ -324,6 +329,12 @@ struct Taken {
     with_failures: bool,
 }
 
+/// Returns the contexts of the functions among operations.
+fn acts_of(taken: &[(Taken, Later)]) -> Vec<u64> {
+    let acts = taken.iter().filter_map(|(_, later)| later.act());
+    acts.collect()
+}
+
 impl Endpoint {
     /// Makes progress until a counter has reached a threshold (fi_cntr_wait); false if the time is
     /// over first.
@@ -424,13 +435,29 @@ impl Endpoint {
         !taken.is_empty()
     }
 
+    /// Takes back the function with this context; false where it was called, or there is none.
+    pub fn cancel_act(&self, context: u64) -> bool {
+        if !self.has_deferred() {
+            return false;
+        }
+        let is_it = |_: Condition<'_>, later: &Later| later.act() == Some(context);
+        let taken = self.deferred.borrow_mut().take_if(is_it);
+        !taken.is_empty()
+    }
+
     /// Takes back the operations whose thresholds are not reached, of conditions with failures:
-    /// those on this counter, or all.
-    pub fn flush_deferred(&self, counter: Option<&Counter>) {
+    /// those on this counter, or all. Returns the contexts of the functions among them.
+    pub fn flush_deferred(&self, counter: Option<&Counter>) -> Vec<u64> {
         let is_it = |one: Condition<'_>, _: &Later| {
             one.with_failures && counter.is_none_or(|counter| counter.is(one.counter))
         };
-        self.deferred.borrow_mut().take_if(is_it);
+        acts_of(&self.deferred.borrow_mut().take_if(is_it))
+    }
+
+    /// Takes back all operations whose thresholds are not reached. Returns as
+    /// [`Endpoint::flush_deferred`].
+    pub fn drop_deferred(&self) -> Vec<u64> {
+        acts_of(&self.deferred.borrow_mut().take_if(|_, _| true))
     }
 
     /// Leaves later counts to another endpoint, as this one closes.
