@@ -17,13 +17,17 @@ static int expected(int e) {
     return many;
 }
 
-// Returns how many receives of the endpoint are not told of.
-static int quiet_ones(int e) {
+static bool is_quiet(const struct receive *receive, bool deferred) {
+    return receive->quiet && receive->deferred == deferred;
+}
+
+// Returns how many receives of the endpoint, deferred or not, are not told of.
+static int quiet_ones(int e, bool deferred) {
     int many = 0;
     pthread_mutex_lock(&model);
     for (int t = 0; t < options.threads; t++)
         for (int i = 0; i < posted[t]; i++)
-            many += receives[plan->round % 2][t][i].quiet && (set.one_ep || t == e);
+            many += is_quiet(&receives[plan->round % 2][t][i], deferred) && (set.one_ep || t == e);
     pthread_mutex_unlock(&model);
     return many;
 }
@@ -37,7 +41,7 @@ static bool has_all(void) {
             return false;
         }
     }
-    if (fi_cntr_read(did[thread]) != had_done[thread]) {
+    if (fi_cntr_read(did[thread]) != *(volatile uint64_t *)&had_done[thread]) {
         AT("waits for deferred work", (long)had_done[thread]);
         return false;
     }
@@ -92,7 +96,7 @@ static void begin_all(int lane) {
 static void work_until_all_came(void) {
     int e = set.one_ep ? 0 : thread;
     for (;;) {
-        int wanted = expected(e) - quiet_ones(e);
+        int wanted = expected(e) - quiet_ones(e, false) - quiet_ones(e, true);
         bool all = has_all();
         if (all && ends[e].arrived == wanted)
             return;
@@ -107,6 +111,9 @@ static void work_until_all_came(void) {
 // Cancels the buffers of the thread that nothing came to.
 static void cancel_rest(void) {
     struct receive *all = receives[plan->round % 2][thread];
+    // Buffers whose count was reached last are posted in progress.
+    for (int i = 0; i < 2; i++)
+        take();
     for (int i = 0; i < posted[thread]; i++)
         if (!all[i].ended && !all[i].quiet && !all[i].cancelled)
             cancel(&all[i]);
@@ -143,11 +150,18 @@ static void counts(struct fid_cntr *cntr, uint64_t ended, uint64_t errors, const
     }
 }
 
+// Compares the counters of the thread that concern deferred work.
+static void check_work(void) {
+    counts(did[thread], had_done[thread], had_failed[thread], "counter of deferred work");
+    counts(steps[thread], stepped[thread], 0, "counter that deferred work counts");
+    counts(never[thread], 0, 0, "counter of work that was taken back");
+}
+
 static void check_counters(int e) {
     static const char *names[COUNTS] = {"counter of messages sent", "counter of writes",
                                         "counter of reads", "counter of messages received"};
     struct endpoint *end = &ends[e];
-    end->ended[RECEIVED] += (uint64_t)quiet_ones(e);
+    end->ended[RECEIVED] += (uint64_t)quiet_ones(e, false);
     for (int i = 0; i < COUNTS; i++) {
         uint64_t ended = i == RECEIVED ? end->ended[i] : end->started[i] - end->errors[i];
         if (set.counters)
@@ -214,7 +228,7 @@ static void check_order(void) {
         for (int j = 0; j < i; j++) {
             struct op *late = all[i].got, *early = all[j].got;
             if (!late || !early || late->lane != early->lane || late->threshold ||
-                early->threshold || all[i].taking != all[j].taking)
+                early->threshold || all[i].taking != all[j].taking || all[i].waits || all[j].waits)
                 continue;
             bool alike = all[i].taking == ANY
                              ? all[i].source == all[j].source && late->len > 7 && early->len > 7
@@ -272,13 +286,16 @@ static void run_round(int round) {
     }
     prepare_memory(round);
     meet("waits for the round's begin");
+    follow_releases();
     begin_all(lane);
     close_doomed();
-    release(3);
+    all_released = true;
+    release(STEPS);
     work_until_all_came();
     meet("waits for the end of all operations");
     cancel_rest();
     meet("waits for the end of all buffers");
+    check_work();
     if (leads)
         check_counters(e);
     meet("waits for all counters");

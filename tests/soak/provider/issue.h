@@ -69,8 +69,10 @@ static ssize_t send_message(struct op *op, fi_addr_t to) {
         return tagged ? fi_tsendv(ep, op->iov, NULL, many, to, op->tag, op)
                       : fi_sendv(ep, op->iov, NULL, many, to, op);
     case RECORD:
-        if (op->deferred)
+        if (op->deferred && tagged)
             op->record.tagged = (struct fi_op_tagged){ep, record, flags};
+        else if (op->deferred)
+            op->record.msg = (struct fi_op_msg){ep, plain, flags};
         if (op->deferred)
             return 0;
         return tagged ? fi_tsendmsg(ep, &record, flags) : fi_sendmsg(ep, &plain, flags);
@@ -123,12 +125,20 @@ static ssize_t update(struct op *op, fi_addr_t to) {
     struct fid_ep *ep = ends[ep_of(op->lane)].ep;
     uint64_t key, there = place_of(op, &key);
     op->place = (struct fi_rma_ioc){there, op->count, key};
-    struct fi_ioc result = {op->result, op->count};
-    struct fi_ioc compare = {op->buffer + bytes_of(op), op->count};
+    struct fi_ioc result = op->found = (struct fi_ioc){op->result, op->count};
+    struct fi_ioc compare = op->comparands =
+        (struct fi_ioc){op->kind == COMPARE ? op->buffer + bytes_of(op) : NULL, op->count};
     struct fi_msg_atomic record = {&op->ioc, NULL, 1,  to,      &op->place,
                                    1,        op->type, op->op, op, 0};
     if (op->deferred) {
-        op->record.atomic = (struct fi_op_atomic){ep, record, op->flags};
+        if (op->kind == ATOMIC)
+            op->record.atomic = (struct fi_op_atomic){ep, record, op->flags};
+        else if (op->kind == FETCH)
+            op->record.fetch = (struct fi_op_fetch_atomic){
+                ep, record, {&op->found, NULL, 1}, op->flags};
+        else
+            op->record.compare = (struct fi_op_compare_atomic){
+                ep, record, {&op->found, NULL, 1}, {&op->comparands, NULL, 1}, op->flags};
         return 0;
     }
     if (op->how == INJECT)
@@ -155,16 +165,91 @@ static ssize_t begin(struct op *op) {
                               : update(op, to);
 }
 
+// Queues work that starts after so many releases; now and then it is taken back first, and queued
+// again.
+static void queue_work(struct fi_deferred_work *work, uint64_t releases) {
+    OK(fi_control(&domain->fid, FI_QUEUE_WORK, work));
+    if (releases <= released[thread] || !chance(&whims, 4))
+        return;
+    OK(fi_control(&domain->fid, FI_CANCEL_WORK, work));
+    CHECK(fi_control(&domain->fid, FI_CANCEL_WORK, work) == -FI_ENOENT, "taken back again");
+    if (chance(&whims, 2)) {
+        struct fid_cntr *cntr = work->triggering_cntr;
+        work->triggering_cntr = never[thread];
+        OK(fi_control(&domain->fid, FI_QUEUE_WORK, work));
+        OK(fi_control(&domain->fid, FI_FLUSH_WORK, work));
+        CHECK(fi_control(&domain->fid, FI_CANCEL_WORK, work) == -FI_ENOENT, "after a flush");
+        work->triggering_cntr = cntr;
+    }
+    OK(fi_control(&domain->fid, FI_QUEUE_WORK, work));
+}
+
 static void defer(struct op *op) {
-    op->work = (struct fi_deferred_work){.threshold = op->starts,
-                                         .triggering_cntr = go[thread],
-                                         .completion_cntr = did[thread]};
-    op->work.op_type = op->kind == TAGGED  ? FI_OP_TSEND
-                       : op->kind == WRITE ? FI_OP_WRITE
-                                           : FI_OP_ATOMIC;
+    static const enum fi_op_type types[KINDS] = {FI_OP_SEND,        FI_OP_TSEND,
+                                                 FI_OP_WRITE,       FI_OP_READ,
+                                                 FI_OP_ATOMIC,      FI_OP_FETCH_ATOMIC,
+                                                 FI_OP_COMPARE_ATOMIC};
+    op->work = (struct fi_deferred_work){.threshold = op->start.threshold,
+                                         .triggering_cntr = op->start.cntr,
+                                         .completion_cntr = did[thread],
+                                         .op_type = types[op->kind]};
     op->work.op.msg = (void *)&op->record;
-    OK(fi_control(&domain->fid, FI_QUEUE_WORK, &op->work));
+    pthread_mutex_lock(&model);
     had_done[thread]++;
+    pthread_mutex_unlock(&model);
+    queue_work(&op->work, op->start.releases);
+}
+
+enum { STEPS = 3 };
+// What makes the second counter of each thread follow the first, in rounds by turns.
+static struct step {
+    struct fi_deferred_work work;
+    struct fi_op_cntr record;
+} follow[2][THREADS][STEPS];
+static _Thread_local uint64_t releases_before;
+static _Thread_local bool all_released;
+
+// Has the second counter count the releases of this round, of which there are as many at least.
+static void follow_releases(void) {
+    all_released = false, releases_before = released[thread];
+    for (int i = 0; i < STEPS && set.triggers; i++) {
+        struct step *step = &follow[plan->round % 2][thread][i];
+        bool sets = chance(&whims, 2);
+        step->record = (struct fi_op_cntr){steps[thread], sets ? stepped[thread] + i + 1 : 1};
+        step->work = (struct fi_deferred_work){.threshold = released[thread] + i + 1,
+                                               .triggering_cntr = go[thread],
+                                               .op_type = sets ? FI_OP_CNTR_SET : FI_OP_CNTR_ADD};
+        step->work.op.cntr = &step->record;
+        queue_work(&step->work, step->work.threshold);
+    }
+    stepped[thread] += set.triggers ? STEPS : 0;
+}
+
+// Chooses the counter that starts an operation, after so many releases, up to STEPS.
+static struct start start_after(int releases, struct fi_triggered_context *context) {
+    struct start start = {go[thread], released[thread] + (uint64_t)releases, 0};
+    start.releases = start.threshold;
+    if (chance(&whims, 3)) {
+        start.cntr = steps[thread], start.releases = releases_before + (uint64_t)releases;
+        start.threshold = stepped[thread] - STEPS + (uint64_t)releases;
+    }
+    context->event_type = FI_TRIGGER_THRESHOLD;
+    context->trigger.threshold.cntr = start.cntr;
+    context->trigger.threshold.threshold = start.threshold;
+    return start;
+}
+
+// Lets the operations of the thread that wait for its counter start.
+static void release(int steps) {
+    for (int i = 0; i < steps; i++) {
+        for (uint64_t turns = draw(&whims, 6); turns > 0; turns--)
+            take();
+        pthread_mutex_lock(&model);
+        released[thread]++;
+        pthread_mutex_unlock(&model);
+        OK(chance(&whims, 3) ? fi_cntr_set(go[thread], released[thread])
+                             : fi_cntr_add(go[thread], 1));
+    }
 }
 
 static void keep_posted(void);
@@ -176,18 +261,17 @@ static void make_room(void) {
     take();
     keep_posted();
     seek();
+    // Others' messages, too, may wait for buffers that are posted then.
+    if (set.triggers && chance(&whims, 20))
+        release(1);
 }
 
 // Begins an operation of the thread, as soon as there is room.
 static void issue(struct op *op) {
     AT("begins operation", op->id);
     prepare(op);
-    if (op->threshold) {
-        op->starts = released[thread] + (uint64_t)op->threshold;
-        op->context.event_type = FI_TRIGGER_THRESHOLD;
-        op->context.trigger.threshold.cntr = go[thread];
-        op->context.trigger.threshold.threshold = op->starts;
-    }
+    if (op->threshold)
+        op->start = start_after(op->threshold, &op->context);
     bool injected = op->how == INJECT || op->how == INJECT_DATA;
     if (injected && op->kind == TAGGED && op->mode == CUT) {
         pthread_mutex_lock(&model);
@@ -212,16 +296,4 @@ static void issue(struct op *op) {
     pthread_mutex_unlock(&model);
     if ((injected || op->flags & FI_INJECT) && op->buffer)
         memset(op->buffer, 0x55, op->kind < ATOMIC ? op->len : bytes_of(op));
-}
-
-// Lets the operations of the thread that wait for its counter start.
-static void release(int steps) {
-    for (int i = 0; i < steps; i++) {
-        for (uint64_t turns = draw(&whims, 6); turns > 0; turns--)
-            take();
-        pthread_mutex_lock(&model);
-        released[thread]++;
-        pthread_mutex_unlock(&model);
-        OK(fi_cntr_add(go[thread], 1));
-    }
 }

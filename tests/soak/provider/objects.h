@@ -32,8 +32,10 @@ static struct fid_domain *domain;
 static struct fid_av *av;
 static fi_addr_t addresses[PROCESSES][THREADS];
 // Those of each thread: where its triggered operations start, and what ends of deferred work count.
-static struct fid_cntr *go[THREADS], *did[THREADS], *remote[2];
-static uint64_t released[THREADS], had_done[THREADS], accessed[2];
+// Deferred work has `steps` follow; nothing reaches the thresholds of `never`.
+static struct fid_cntr *go[THREADS], *did[THREADS], *steps[THREADS], *never[THREADS], *remote[2];
+static uint64_t released[THREADS], stepped[THREADS], had_done[THREADS], had_failed[THREADS];
+static uint64_t accessed[2];
 static char *own_memory;
 
 static size_t cells_len(void) { return (size_t)LANES * OPERATIONS * CELL + 64; }
@@ -172,7 +174,9 @@ static void open_epoch(void) {
     for (int i = 0; i < options.threads; i++) {
         OK(fi_cntr_open(domain, NULL, &go[i], NULL));
         OK(fi_cntr_open(domain, NULL, &did[i], NULL));
-        released[i] = had_done[i] = 0;
+        OK(fi_cntr_open(domain, NULL, &steps[i], NULL));
+        OK(fi_cntr_open(domain, NULL, &never[i], NULL));
+        released[i] = had_done[i] = had_failed[i] = stepped[i] = 0;
     }
     for (int i = 0; i < REGIONS; i++)
         open_region(i, 0);
@@ -202,6 +206,8 @@ static void close_epoch(void) {
     for (int i = 0; i < options.threads; i++) {
         OK(fi_close(&go[i]->fid));
         OK(fi_close(&did[i]->fid));
+        OK(fi_close(&steps[i]->fid));
+        OK(fi_close(&never[i]->fid));
     }
     OK(fi_close(&av->fid));
     OK(fi_close(&domain->fid));

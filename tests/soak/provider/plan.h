@@ -16,17 +16,26 @@ static struct settings {
     enum fi_wait_obj wait;
 } set;
 
+// Counter whose threshold starts an operation, and the releases that it takes to have that count.
+struct start {
+    struct fid_cntr *cntr;
+    uint64_t threshold, releases;
+};
+
 struct op {
     struct fi_triggered_context context; // First: operations are known by it.
     struct fi_deferred_work work;
     union {
+        struct fi_op_msg msg;
         struct fi_op_rma rma;
         struct fi_op_tagged tagged;
         struct fi_op_atomic atomic;
+        struct fi_op_fetch_atomic fetch;
+        struct fi_op_compare_atomic compare;
     } record;
     struct iovec iov[4];
     struct fi_rma_iov there[4];
-    struct fi_ioc ioc;
+    struct fi_ioc ioc, found, comparands;
     struct fi_rma_ioc place;
     enum kind kind;
     enum how how;
@@ -41,7 +50,7 @@ struct op {
     // How it goes.
     char *buffer, *result;
     const char *landed;
-    uint64_t starts; // Count at which it starts.
+    struct start start;
     bool refused;
     int told, failed, came;
 };
@@ -204,11 +213,13 @@ static bool draw_atomic(struct op *op, struct numbers *from) {
 // Draws when an operation starts, and how it is told of.
 static void draw_ending(struct op *op, struct numbers *from) {
     bool injected = op->how == INJECT || op->how == INJECT_DATA;
-    bool may_wait = set.triggers && op->how == RECORD && op->kind != MESSAGE && !op->doomed;
+    // Messages that could be any of several come in their order.
+    bool is_known = op->kind != MESSAGE || op->len > 7 || op->has_data;
+    bool may_wait = set.triggers && op->how == RECORD && is_known && !op->doomed;
     if (may_wait && chance(from, 3)) {
         op->threshold = 1 + (int)draw(from, 3);
         op->flags &= ~(uint64_t)FI_INJECT;
-        op->deferred = op->kind <= ATOMIC && op->kind != READ && op->mode != CUT && chance(from, 2);
+        op->deferred = op->mode != CUT && chance(from, 2);
         if (!op->deferred)
             op->flags |= FI_TRIGGER;
     }
@@ -217,7 +228,8 @@ static void draw_ending(struct op *op, struct numbers *from) {
     if (op->how == RECORD && (op->deferred || set.selective_tx)) {
         // Without a completion the end of a read is known by the counter alone.
         bool known = (op->kind <= TAGGED || op->kind == WRITE || op->kind == ATOMIC) &&
-                     (op->deferred || !op->threshold);
+                     !op->threshold;
+        known |= op->deferred;
         op->told_of = op->doomed || !(known || set.counters) || chance(from, 2);
         op->flags |= op->told_of ? FI_COMPLETION : 0;
     } else if (set.selective_tx && !injected) {

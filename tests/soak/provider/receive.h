@@ -25,19 +25,56 @@ static fi_addr_t source_of(const struct receive *receive) {
     return lane < 0 ? FI_ADDR_UNSPEC : addresses[process_of(lane)][ep_of(lane)];
 }
 
+// Queues a receive, of which the completion counter tells.
+static void defer_receive(struct receive *receive, const struct fi_msg *untagged,
+                          const struct fi_msg_tagged *tagged) {
+    struct fid_ep *ep = ends[ep_of(receive->lane)].ep;
+    uint64_t flags = receive->quiet ? 0 : FI_COMPLETION;
+    receive->work = (struct fi_deferred_work){.threshold = receive->start.threshold,
+                                              .triggering_cntr = receive->start.cntr,
+                                              .completion_cntr = did[thread],
+                                              .op_type = tagged ? FI_OP_TRECV : FI_OP_RECV};
+    if (tagged)
+        receive->record.tagged = (struct fi_op_tagged){ep, *tagged, flags};
+    else
+        receive->record.msg = (struct fi_op_msg){ep, *untagged, flags};
+    receive->work.op.msg = (void *)&receive->record;
+    pthread_mutex_lock(&model);
+    had_done[thread] += receive->quiet;
+    pthread_mutex_unlock(&model);
+    queue_work(&receive->work, receive->start.releases);
+}
+
+// Draws whether a buffer is posted when a counter has a count, or as deferred work.
+static void draw_start(struct receive *receive) {
+    if (!set.triggers || all_released || !chance(&whims, 3))
+        return;
+    receive->waits = true, receive->deferred = chance(&whims, 2);
+    int releases = 1 + (int)draw(&whims, STEPS);
+    receive->start = start_after(releases, &receive->context.triggered);
+    bool sure = receive->wanted && receive->wanted->mode != CUT;
+    if (receive->deferred)
+        receive->quiet = sure && chance(&whims, 2);
+}
+
 // Posts a buffer by one of the routines.
 static void post(struct receive *receive, uint64_t flags) {
     struct fid_ep *ep = ends[ep_of(receive->lane)].ep;
     fi_addr_t from = source_of(receive);
     size_t many = (size_t)receive->pieces;
     bool plain = receive->taking == ANY || receive->taking == MULTI;
-    bool record = flags || set.selective_rx || chance(&whims, 3);
+    bool record = flags || set.selective_rx || receive->waits || chance(&whims, 3);
     uint64_t all = flags | (set.selective_rx && !receive->quiet ? FI_COMPLETION : 0);
+    all |= receive->waits ? FI_TRIGGER : 0;
     struct fi_msg untagged = {receive->iov, NULL, many, from, receive, 0};
     struct fi_msg_tagged tagged = {receive->iov, NULL,    many, from, receive->tag, receive->ignore,
                                    receive,      0};
     ssize_t got;
     AT("posts buffer", receive->number);
+    if (receive->deferred) {
+        defer_receive(receive, &untagged, plain ? NULL : &tagged);
+        return;
+    }
     do {
         if (record)
             got = plain ? fi_recvmsg(ep, &untagged, all) : fi_trecvmsg(ep, &tagged, all);
@@ -79,6 +116,7 @@ static void post_tagged(struct op *op) {
         receive->source = op->mode == DIRECTED ? op->lane : -1;
         receive->quiet = op->mode == EXACT && set.selective_rx && set.counters && op->key & 2;
     }
+    draw_start(receive);
     give_room(receive, room);
     post(receive, 0);
 }
@@ -94,9 +132,14 @@ static void cancel(struct receive *receive) {
 static void post_never(void) {
     struct receive *receive = new_receive(NEVER);
     receive->tag = 7ull << 60;
+    draw_start(receive);
     give_room(receive, 100);
     post(receive, 0);
-    if (chance(&whims, 2))
+    bool has_started = released[thread] >= receive->start.releases;
+    if (receive->deferred && !has_started && chance(&whims, 2)) {
+        OK(fi_control(&domain->fid, FI_CANCEL_WORK, &receive->work));
+        receive->ended = true;
+    } else if (chance(&whims, 2))
         cancel(receive);
 }
 
@@ -108,7 +151,8 @@ static void keep_posted(void) {
     pthread_mutex_lock(&model);
     for (int i = 0; i < posted[thread]; i++) {
         struct receive *receive = &receives[plan->round % 2][thread][i];
-        bool waits = (receive->taking == ANY || receive->taking == MULTI) && !receive->ended;
+        bool waits = (receive->taking == ANY || receive->taking == MULTI) && !receive->ended &&
+                     !receive->waits;
         many += waits, any += waits && receive->source < 0;
     }
     pthread_mutex_unlock(&model);
@@ -119,6 +163,8 @@ static void keep_posted(void) {
     size_t longest = plan->longest[me][e];
     if (any > 0 && chance(&whims, 2))
         receive->source = (int)draw(&whims, options.processes * options.threads);
+    if (any > 0 && !multi)
+        draw_start(receive);
     give_room(receive, multi ? longest * (1 + draw(&whims, 6)) + draw(&whims, 100) + 1 : longest);
     post(receive, multi ? FI_MULTI_RECV : 0);
 }

@@ -7,8 +7,15 @@ enum { RECEIVES = 1024 };
 
 // A buffer that is posted, or a look for a message.
 struct receive {
-    struct fi_context2 context;
-    struct fi_triggered_context at;
+    union {
+        struct fi_context2 plain;
+        struct fi_triggered_context triggered;
+    } context;
+    struct fi_deferred_work work;
+    union {
+        struct fi_op_msg msg;
+        struct fi_op_tagged tagged;
+    } record;
     enum taking taking;
     struct op *wanted, *got;
     int lane, source, number;
@@ -18,6 +25,9 @@ struct receive {
     struct iovec iov[4];
     int pieces, told;
     bool quiet, found, missing, ended, cancelled;
+    // Whether it is posted when a counter has a count, and as deferred work.
+    bool waits, deferred;
+    struct start start;
 };
 
 static struct plan plans[2], *plan = plans;
@@ -110,7 +120,8 @@ static void has_ended(struct op *op, uint64_t flags, int error, int e) {
         EXPECT(!cut, op, "no error");
         check_result(op);
     }
-    EXPECT(!op->threshold || released[op->lane % options.threads] >= op->starts, op, "too early");
+    EXPECT(!op->threshold || released[op->lane % options.threads] >= op->start.releases, op,
+           "too early");
     if (held)
         held[counted(op)]++;
     // The bytes belong to the program again.
@@ -194,6 +205,11 @@ static void looked(struct receive *receive, struct fi_cq_tagged_entry *entry, fi
     receive->got = op, receive->found = true;
 }
 
+static bool has_started(const struct receive *receive) {
+    uint64_t releases = released[receive->lane % options.threads];
+    return !receive->waits || releases >= receive->start.releases;
+}
+
 // Does with a message that has come as the model says.
 static void has_come(struct receive *receive, struct fi_cq_tagged_entry *entry, fi_addr_t source,
                      int e) {
@@ -217,8 +233,13 @@ static void has_come(struct receive *receive, struct fi_cq_tagged_entry *entry, 
     if (receive->taking != MULTI)
         for (int i = 0; i < 16; i++)
             EXPECT(receive->buffer[receive->room + i] == (char)0xdd, op, "behind the buffer");
+    EXPECT(has_started(receive), op, "before its buffer was posted");
+    EXPECT(!receive->quiet, op, "told of without being asked");
     op->came = 1, op->landed = at, receive->got = op;
-    ends[e].ended[RECEIVED]++;
+    if (receive->deferred)
+        had_done[receive->lane % options.threads]++;
+    else
+        ends[e].ended[RECEIVED]++;
     ends[e].arrived++;
 }
 
@@ -248,8 +269,12 @@ static void received(struct receive *receive, struct fi_cq_tagged_entry *entry, 
         EXPECT(error->olen == op->len - op->room, op, "olen %zu", error->olen);
         size_t same = differs(receive->buffer, op->key, 0, op->room);
         EXPECT(same == op->room, op, "byte %zu", same);
+        EXPECT(has_started(receive), op, "before its buffer was posted");
         op->came = 1, receive->ended = true;
-        ends[e].errors[RECEIVED]++;
+        if (receive->deferred)
+            had_failed[receive->lane % options.threads]++;
+        else
+            ends[e].errors[RECEIVED]++;
         ends[e].arrived++;
         return;
     }
