@@ -84,7 +84,7 @@ struct CommandFile {
     file: File,
     /// The doorbell pages that the library asks for.
     pages: View,
-    /// The words that queues ring by, of all pages there are, as they were seen last.
+    /// The words that send queues ring by, of all pages there are, as they were seen last.
     rung: Vec<u64>,
 }
 
@@ -94,24 +94,27 @@ impl CommandFile {
         u64::from(page) * PAGE + offset
     }
 
-    /// Notes the words that queues ring by; returns whether one has changed.
+    /// Notes the words that queues ring by; returns whether one was written. Words of a send queue
+    /// differ from the one before. The word by which a completion queue is armed may be the same
+    /// again, with that of another queue of the page between: it is taken.
     fn note_rings(&mut self, pages: &mut dyn Iterator<Item = u32>) -> bool {
-        let words = |page| {
-            let offsets = [ARM_OFFSET].into_iter().chain(send_words());
-            offsets.map(move |offset| Self::place(page, offset))
-        };
         let mut has_changed = false;
         let mut count = 0;
-        for at in pages.flat_map(words) {
-            let word = self.pages.word(at).unwrap_or_default();
-            match self.rung.get_mut(count) {
-                Some(seen) => has_changed |= replace(seen, word) != word,
-                None => {
-                    self.rung.push(word);
-                    has_changed = true;
+        for page in pages {
+            let armed = self.pages.take_word(Self::place(page, ARM_OFFSET));
+            has_changed |= armed.is_some_and(|word| word != 0);
+            for offset in send_words() {
+                let word = self.pages.word(Self::place(page, offset));
+                let word = word.unwrap_or_default();
+                match self.rung.get_mut(count) {
+                    Some(seen) => has_changed |= replace(seen, word) != word,
+                    None => {
+                        self.rung.push(word);
+                        has_changed = true;
+                    }
                 }
+                count += 1;
             }
-            count += 1;
         }
         has_changed |= count < self.rung.len();
         self.rung.truncate(count);
@@ -158,7 +161,7 @@ impl Programs {
         let file = sys::sparse_file(&name, COMMAND_FILE)?;
         sys::keep_size(file.as_fd())?;
         let command_file = CommandFile {
-            pages: View::of(file.as_fd(), FIRST_UAR_PAGE * PAGE, UAR_BYTES, false)?,
+            pages: View::of(file.as_fd(), FIRST_UAR_PAGE * PAGE, UAR_BYTES, true)?,
             file: File::from(file),
             rung: Vec::new(),
         };
@@ -424,19 +427,21 @@ mod tests {
         let mut has_rung = |pages: &[u32]| programs.has_rung(context, &mut pages.iter().copied());
         assert!(has_rung(&[3, 5]), "the first look");
         assert!(!has_rung(&[3, 5]));
-        for offset in [ARM_OFFSET].into_iter().chain(send_words()) {
+        let store = |offset| {
             let place = (FIRST_UAR_PAGE + 5) * PAGE + offset;
             file.write_all_at(&[7; 8], place).expect("room");
+        };
+        // A queue may be armed by the same word again.
+        for offset in [ARM_OFFSET, ARM_OFFSET].into_iter().chain(send_words()) {
+            store(offset);
             assert!(has_rung(&[3, 5]), "a store to {offset:#x} of page 5");
             assert!(!has_rung(&[3, 5]));
         }
         assert!(has_rung(&[3]), "a page fewer");
         assert!(has_rung(&[3, 5]), "a page more");
         let mut word = [0; 8];
-        assert_eq!(
-            programs.read_uar(context, 5, ARM_OFFSET as u32, &mut word),
-            Ok(())
-        );
+        let offset = send_words().next().expect("one") as u32;
+        assert_eq!(programs.read_uar(context, 5, offset, &mut word), Ok(()));
         assert_eq!(word, [7; 8]);
         let beyond = programs.read_uar(context, MAX_PAGES, 0, &mut word);
         assert_eq!(beyond, Err(Fault));

@@ -54,15 +54,29 @@ impl View {
 
     /// Returns the aligned word at byte `at`, if there is one.
     pub(super) fn word(&self, at: u64) -> Option<u64> {
+        // ORDERING: a doorbell record is written before the register that it is looked at for.
+        Some(self.atomic(at)?.load(Acquire))
+    }
+
+    /// Takes the aligned word at byte `at`, if there is one that can be written: leaves 0, so that
+    /// the same word is seen if it is written again.
+    pub(super) fn take_word(&self, at: u64) -> Option<u64> {
+        let word = self.atomic(at).filter(|_| self.is_writable)?;
+        // ORDERING: as in `word`.
+        match word.load(Acquire) {
+            0 => Some(0),
+            _ => Some(word.swap(0, Acquire)),
+        }
+    }
+
+    fn atomic(&self, at: u64) -> Option<&AtomicU64> {
         let at = usize::try_from(at).ok()?;
         if !at.is_multiple_of(WORD) || !self.has(at, WORD) {
             return None;
         }
         // SAFETY: the word is in the mapping, which lives as long as `self`, and is aligned, as
-        // mappings are by pages.
-        let word = unsafe { AtomicU64::from_ptr(self.first.add(at).as_ptr().cast()) };
-        // ORDERING: a doorbell record is written before the register that it is looked at for.
-        Some(word.load(Acquire))
+        // mappings are by pages. It is written only where the mapping is writable.
+        Some(unsafe { AtomicU64::from_ptr(self.first.add(at).as_ptr().cast()) })
     }
 
     /// Reads from byte `at` on; returns false if there are not so many bytes.
