@@ -1,37 +1,22 @@
 //! Calls that are under way.
 
+mod state;
+
 use crate::archive::{Load, Loader};
 use crate::calls::Calls;
 use crate::error::Error;
 use crate::run::{drop_panic, nested};
-use crate::sync::{AtomicU8, Mutex, Ordering, lock};
 use std::fmt::{self, Debug};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The arguments were sent.
-pub(crate) const SENT: u8 = 1;
-/// The result is there, or the call has failed.
-pub(crate) const ENDED: u8 = 2;
+use state::TAKEN;
+pub(crate) use state::{ENDED, SENT};
 
-/// The panic of a function that wants a result which is gone.
-const TAKEN: &str = "a poll of the call has returned its result already";
-
-/// The end of a call, as the thread that polls and the one that waits share it.
-pub(crate) struct State<R> {
-    bits: AtomicU8,
-    rest: Mutex<Rest<R>>,
-}
-
-struct Rest<R> {
-    result: Option<Result<R, Error>>,
-    then: Option<Then<R>>,
-    wakers: [Option<Waker>; 2],
-}
-
-type Then<R> = Box<dyn FnOnce(Result<R, Error>) + Send>;
+/// The state of a call with a result of this type.
+pub(crate) type State<R> = state::State<Result<R, Error>>;
 
 /// Takes the end of a call, of whatever result.
 pub(crate) trait Sink: Send + Sync {
@@ -43,91 +28,6 @@ pub(crate) trait Sink: Send + Sync {
     fn sent(&self);
     /// The same, before anybody has the call.
     fn sent_at_once(&self);
-}
-
-impl<R> State<R> {
-    pub(crate) fn new() -> Self {
-        Self {
-            bits: AtomicU8::new(0),
-            rest: Mutex::new(Rest {
-                result: None,
-                then: None,
-                wakers: [None, None],
-            }),
-        }
-    }
-
-    /// Whether the call has come so far.
-    #[inline]
-    pub(crate) fn is(&self, bit: u8) -> bool {
-        // ORDERING: pairs with the release addition in `reach`.
-        self.bits.load(Ordering::Acquire) & bit != 0
-    }
-
-    /// Notes that the call has come so far, and wakes those who wait for it. Calls the function that was
-    /// left for the result.
-    pub(crate) fn reach(&self, bit: u8, result: Option<Result<R, Error>>) {
-        let mut rest = lock(&self.rest);
-        if result.is_some() {
-            rest.result = result;
-        }
-        // ORDERING: behind the result, and before anybody is woken; pairs with the load in `is`.
-        self.bits.fetch_or(bit, Ordering::Release);
-        let waker = rest.wakers[usize::from(bit == ENDED)].take();
-        let then = if bit == ENDED { rest.then.take() } else { None };
-        let result = then.as_ref().and_then(|_| rest.result.take());
-        drop(rest);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-        if let (Some(then), Some(result)) = (then, result) {
-            nested(|| then(result));
-        }
-    }
-
-    /// Whether the call has come so far; if not, `waker` is woken when it has.
-    pub(crate) fn poll(&self, bit: u8, waker: &Waker) -> bool {
-        if self.is(bit) {
-            return true;
-        }
-        let mut rest = lock(&self.rest);
-        // Once more: nobody looks at the waker behind the addition.
-        if self.is(bit) {
-            return true;
-        }
-        rest.wakers[usize::from(bit == ENDED)] = Some(waker.clone());
-        false
-    }
-
-    /// Has `then` called with the result: now, if that is there.
-    ///
-    /// # Panics
-    /// If the result was taken.
-    pub(crate) fn leave(&self, then: Then<R>) {
-        let mut rest = lock(&self.rest);
-        match rest.result.take() {
-            None => {
-                assert!(!self.is(ENDED), "{TAKEN}");
-                rest.then = Some(then);
-            }
-            Some(result) => {
-                drop(rest);
-                nested(|| then(result));
-            }
-        }
-    }
-
-    /// Takes the result, behind the end, where nobody else has the call any more.
-    fn take_alone(&mut self) -> Option<Result<R, Error>> {
-        let rest = self.rest.get_mut();
-        let rest = rest.unwrap_or_else(std::sync::PoisonError::into_inner);
-        rest.result.take()
-    }
-
-    /// Takes the result, behind the end.
-    pub(crate) fn take(&self) -> Option<Result<R, Error>> {
-        lock(&self.rest).result.take()
-    }
 }
 
 impl<R: Load + Send> Sink for State<R> {
@@ -158,8 +58,7 @@ impl<R: Load + Send> Sink for State<R> {
 
     #[inline]
     fn sent_at_once(&self) {
-        // ORDERING: nobody else has the call.
-        self.bits.store(SENT, Ordering::Relaxed);
+        self.sent_alone();
     }
 }
 
@@ -353,96 +252,4 @@ fn poll<R>(calls: &Calls, state: &State<R>, bit: u8, context: &Context<'_>) -> b
     }
     context.waker().wake_by_ref();
     false
-}
-
-/// Models of two threads that share a call, in all orders: `RUSTFLAGS="--cfg calls_model"`.
-#[cfg(all(test, calls_model))]
-mod models {
-    use super::*;
-    use loom::sync::atomic::AtomicUsize;
-    use loom::thread;
-    use std::task::Wake;
-
-    /// Counts how often it was woken.
-    struct Counts(AtomicUsize);
-
-    impl Wake for Counts {
-        fn wake(self: Arc<Self>) {
-            // ORDERING: a number.
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    fn waker() -> (Arc<Counts>, Waker) {
-        let counts = Arc::new(Counts(AtomicUsize::new(0)));
-        (Arc::clone(&counts), Waker::from(counts))
-    }
-
-    /// Ends a call on another thread.
-    fn end(state: &Arc<State<u32>>) -> thread::JoinHandle<()> {
-        let state = Arc::clone(state);
-        thread::spawn(move || {
-            state.sent();
-            state.reach(ENDED, Some(Ok(7)));
-        })
-    }
-
-    /// A poll that finds nothing is followed by a wake-up, for each bit.
-    #[test]
-    fn no_waker_is_lost() {
-        loom::model(|| {
-            let state = Arc::new(State::new());
-            let other = end(&state);
-            let wakers = [SENT, ENDED].map(|bit| {
-                let (counts, waker) = waker();
-                (state.poll(bit, &waker), counts)
-            });
-            other.join().unwrap();
-            for (is_there, counts) in wakers {
-                // ORDERING: behind the end of the other thread.
-                let woken = counts.0.load(Ordering::Relaxed);
-                assert_eq!(woken, usize::from(!is_there));
-            }
-            assert!(matches!(state.take(), Some(Ok(7))));
-            assert!(state.take().is_none());
-        });
-    }
-
-    /// Where the end is seen the result is there, and one of two threads has it.
-    #[test]
-    fn a_result_is_taken_once() {
-        loom::model(|| {
-            let state = Arc::new(State::new());
-            let other = end(&state);
-            let taker = Arc::clone(&state);
-            let taker = thread::spawn(move || {
-                let is_ended = taker.is(ENDED);
-                let taken = taker.take();
-                assert!(!is_ended || taken.is_some());
-                taken.is_some()
-            });
-            other.join().unwrap();
-            let was_taken = taker.join().unwrap();
-            assert_ne!(state.take().is_some(), was_taken);
-        });
-    }
-
-    /// A function that is left is called once, with the result.
-    #[test]
-    fn a_function_is_called_once() {
-        loom::model(|| {
-            let state = Arc::new(State::new());
-            let other = end(&state);
-            let called = Arc::new(AtomicUsize::new(0));
-            let calls = Arc::clone(&called);
-            state.leave(Box::new(move |result| {
-                assert!(matches!(result, Ok(7)));
-                // ORDERING: a number.
-                calls.fetch_add(1, Ordering::Relaxed);
-            }));
-            other.join().unwrap();
-            // ORDERING: behind the end of the other thread.
-            assert_eq!(called.load(Ordering::Relaxed), 1);
-        });
-    }
 }

@@ -126,7 +126,7 @@ pub(crate) fn take_apart(bytes: &[u8], pool: &Arc<Pool>, chunks: usize) {
     }
 }
 
-#[cfg(all(test, not(calls_model)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

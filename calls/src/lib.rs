@@ -45,7 +45,7 @@ mod calls;
 mod config;
 mod core;
 mod error;
-#[cfg(any(all(test, not(calls_model)), feature = "fuzzing"))]
+#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzz;
 mod inner;

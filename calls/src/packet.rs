@@ -193,7 +193,7 @@ impl Record {
     }
 }
 
-#[cfg(all(test, not(calls_model)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::fuzz::take_apart;

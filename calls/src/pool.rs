@@ -198,7 +198,7 @@ impl Drop for Block {
     }
 }
 
-#[cfg(all(test, not(calls_model)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use fi_provider::raw::domain;

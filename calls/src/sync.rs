@@ -1,8 +1,8 @@
-//! The primitives by which threads share calls: loom's, where models are made.
+//! The primitives by which threads share calls: loom's, where models are made (calls/models).
 
-#[cfg(calls_model)]
+#[cfg(loom)]
 pub(crate) use loom::sync::{Mutex, MutexGuard, atomic::AtomicU8, atomic::Ordering};
-#[cfg(not(calls_model))]
+#[cfg(not(loom))]
 pub(crate) use std::sync::{Mutex, MutexGuard, atomic::AtomicU8, atomic::Ordering};
 
 /// Locks, also behind a panic: nothing that is locked here is left half done.

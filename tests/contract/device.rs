@@ -161,14 +161,6 @@ impl Transport for Device {
         rank / self.per_node == peer / self.per_node
     }
 
-    fn openings(&self) -> u32 {
-        match self.transport {
-            // A thread connects queues meanwhile, and ends with the party.
-            device::Transport::Mixed => 24,
-            _ => 96,
-        }
-    }
-
     fn has_run(&self, test: &str) -> bool {
         let elsewhere = !softhca_again::is_under();
         if elsewhere {

@@ -93,7 +93,7 @@ impl Transport for Libfabric {
     }
 
     fn openings(&self) -> u32 {
-        12
+        4
     }
 
     fn run(&self, parties: u32, body: &(dyn Fn(&Party) + Sync)) -> Result<(), String> {

@@ -15,6 +15,8 @@ use std::ops::Range;
 /// Parties, and bytes of each part that the operations touch.
 const PARTIES: u32 = 3;
 const REACH: usize = 12_000;
+/// Turns of a sequence, at the most: many, as opening the parties takes longer than a turn does.
+const TURNS: usize = 96;
 /// The most attempts to make a failing sequence shorter.
 const SHORTENINGS: u32 = 400;
 
@@ -75,7 +77,7 @@ pub(crate) fn follow_the_model(transport: &dyn Transport) {
         failure_persistence: None,
         ..Config::default()
     };
-    let followed = TestRunner::new(config).run(&vec(turn(), 1..24), |turns| {
+    let followed = TestRunner::new(config).run(&vec(turn(), 1..TURNS), |turns| {
         transport
             .run(PARTIES, &|party| play(party, &turns))
             .map_err(TestCaseError::fail)

@@ -14,7 +14,7 @@ pub(crate) trait Transport: Sync {
     /// Returns the number of times that a contract opens parties, of those that open them again and
     /// again. Where opening takes long, it is less often.
     fn openings(&self) -> u32 {
-        96
+        24
     }
 
     /// Runs the test of this name elsewhere if the transport's device is not here; says whether it did so.

@@ -42,6 +42,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "calls",
         &["calls-derive", "fi-job", "fi-provider", "fi-shm"],
     ),
+    // Compiles files of calls' by their paths.
+    ("calls-models", &[]),
     // Reads files alone: of callgrind, and of machine code.
     ("farreach-icount", &[]),
     // Arithmetic alone: times and where they come from.

@@ -153,7 +153,7 @@ impl Core {
     }
 }
 
-#[cfg(all(test, not(calls_model)))]
+#[cfg(test)]
 mod tests {
     use crate::calls::Calls;
     use crate::core::header;

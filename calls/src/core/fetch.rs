@@ -295,7 +295,7 @@ impl Core {
     }
 }
 
-#[cfg(all(test, not(calls_model)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::calls::Calls;

@@ -3,7 +3,9 @@
 // that the neighbours of the target do not change. The includer chooses language and names.
 #include "check.h"
 
-enum { MAX_PES = 8, STRIDE = 3 };
+// Operations are tried so many at once, each on a part of an object of its own: barriers between
+// them all would take most of the time.
+enum { MAX_PES = 8, STRIDE = 3, AT_ONCE = 64 };
 
 // Values travel as the low bytes of a 64-bit word, so that one test fits all types.
 typedef uint64_t word;
@@ -174,11 +176,13 @@ typedef void (*update_fn)(void *dest, word value, int pe);
     WRAP_UPDATE(NAME, TYPE, or)                                                                    \
     WRAP_UPDATE(NAME, TYPE, xor)
 
-enum effect { SET, INC, ADD, AND, OR, XOR };
+enum effect { KEEP, SET, INC, ADD, AND, OR, XOR };
 
 static word apply(enum effect effect, word old, word value)
 {
     switch (effect) {
+    case KEEP:
+        return old;
     case SET:
         return value;
     case INC:
@@ -195,35 +199,20 @@ static word apply(enum effect effect, word old, word value)
     return 0;
 }
 
-struct fetch {
-    const char *name;
-    size_t size;
-    fetch_fn call;
-};
-
-struct fetching {
+// An operation: one of the functions, the others are NULL.
+struct op {
     const char *name;
     size_t size;
     enum effect effect;
-    fetching_fn call;
-};
-
-struct update {
-    const char *name;
-    size_t size;
-    enum effect effect;
-    update_fn call;
-};
-
-struct cswap {
-    const char *name;
-    size_t size;
-    cswap_fn call;
+    fetch_fn fetch;
+    fetching_fn fetching;
+    update_fn update;
+    cswap_fn cswap;
 };
 
 static int me, npes;
-static long in_data[MAX_PES * STRIDE] = {1};
-static long in_bss[MAX_PES * STRIDE];
+static long in_data[AT_ONCE * MAX_PES * STRIDE] = {1};
+static long in_bss[AT_ONCE * MAX_PES * STRIDE];
 
 static const word VALUES[] = {0,
                               1,
@@ -238,104 +227,110 @@ static word low(size_t size, word value)
     return size == 8 ? value : value & UINT64_C(0xffffffff);
 }
 
-// Returns the slot of a PE in an object, with a neighbour of the same size on both sides.
-static unsigned char *slot(void *object, size_t size, int writer)
+// Returns the part of an object that the operation tried as number `number` works on.
+static unsigned char *part(void *object, size_t number)
 {
-    return (unsigned char *)object + (size_t)(writer * STRIDE + 1) * size;
+    return (unsigned char *)object + number * MAX_PES * STRIDE * sizeof(long);
 }
 
-// Sets the slots of all PEs in one's own object, and their neighbours to 0xa5.
-static void prepare(void *object, size_t size, word value)
+// Returns the slot of a PE in a part, with a neighbour of the same size on both sides.
+static unsigned char *slot(unsigned char *in, size_t size, int writer)
 {
-    shmem_barrier_all();
-    memset(object, 0xa5, (size_t)(MAX_PES * STRIDE) * size);
+    return in + (size_t)(writer * STRIDE + 1) * size;
+}
+
+// Sets the slots of all PEs in a part of one's own object, and their neighbours to 0xa5.
+static void prepare(const struct op *op, unsigned char *in, word value)
+{
+    memset(in, 0xa5, (size_t)(MAX_PES * STRIDE) * op->size);
     for (int pe = 0; pe < npes; pe++)
-        memcpy(slot(object, size, pe), &value, size);
-    shmem_barrier_all();
+        memcpy(slot(in, op->size, pe), &value, op->size);
 }
 
-// Checks after a barrier that all slots of one's own object hold `want`, and that their neighbours
-// are unchanged.
-static void expect_all(void *object, size_t size, word want, const char *name)
+// Checks that all slots in a part of one's own object hold `want`, and that their neighbours are
+// unchanged.
+static void expect_all(const struct op *op, unsigned char *in, word want)
 {
-    shmem_barrier_all();
+    size_t size = op->size;
+
     for (int writer = 0; writer < npes; writer++) {
-        unsigned char *at = slot(object, size, writer);
+        unsigned char *at = slot(in, size, writer);
         word got = 0;
         memcpy(&got, at, size);
-        CHECK(got == low(size, want),
-              "%s by PE %d: left 0x%llx in its target, expected 0x%llx", name, writer,
+        CHECK(low(size, got) == low(size, want),
+              "%s by PE %d: left 0x%llx in its target, expected 0x%llx", op->name, writer,
               (unsigned long long)got, (unsigned long long)low(size, want));
         for (size_t i = 0; i < size; i++)
             CHECK(at[i - size] == 0xa5 && at[i + size] == 0xa5,
-                  "%s by PE %d: changed what lies beside its target", name, writer);
+                  "%s by PE %d: changed what lies beside its target", op->name, writer);
     }
 }
 
-static void expect_fetched(const char *name, size_t size, int pe, word got, word want)
+static void expect_fetched(const struct op *op, int pe, word got, word want)
 {
-    CHECK(low(size, got) == low(size, want), "%s on PE %d: expected to fetch 0x%llx, got 0x%llx",
-          name, pe, (unsigned long long)low(size, want), (unsigned long long)low(size, got));
+    CHECK(low(op->size, got) == low(op->size, want),
+          "%s on PE %d: expected to fetch 0x%llx, got 0x%llx", op->name, pe,
+          (unsigned long long)low(op->size, want), (unsigned long long)low(op->size, got));
 }
 
-static void try_fetch(const struct fetch *op, void *object, word old)
+// Does an operation on each PE, and checks what it fetches: of a compare-and-swap one that must
+// miss by a single bit, and one that must hit.
+static void apply_to_all(const struct op *op, unsigned char *in, word old, word value)
 {
-    prepare(object, op->size, old);
-    for (int pe = 0; pe < npes; pe++)
-        expect_fetched(op->name, op->size, pe, op->call(slot(object, op->size, me), pe), old);
-    expect_all(object, op->size, old, op->name);
-}
+    unsigned char *at = slot(in, op->size, me);
 
-static void try_fetching(const struct fetching *op, void *object, word old, word value)
-{
-    prepare(object, op->size, old);
-    for (int pe = 0; pe < npes; pe++)
-        expect_fetched(op->name, op->size, pe, op->call(slot(object, op->size, me), value, pe),
-                       old);
-    expect_all(object, op->size, apply(op->effect, old, value), op->name);
-}
-
-static void try_update(const struct update *op, void *object, word old, word value)
-{
-    prepare(object, op->size, old);
-    for (int pe = 0; pe < npes; pe++)
-        op->call(slot(object, op->size, me), value, pe);
-    CTX_COMPLETE();
-    expect_all(object, op->size, apply(op->effect, old, value), op->name);
-}
-
-// Tries one compare-and-swap that must hit and one that must miss by a single bit.
-static void try_cswap(const struct cswap *op, void *object, word old, word value)
-{
-    prepare(object, op->size, old);
     for (int pe = 0; pe < npes; pe++) {
-        unsigned char *at = slot(object, op->size, me);
-        word miss = old ^ (UINT64_C(1) << (op->size * 8 - 1));
-        expect_fetched(op->name, op->size, pe, op->call(at, miss, ~value, pe), old);
-        expect_fetched(op->name, op->size, pe, op->call(at, old, value, pe), old);
+        if (op->fetch) {
+            expect_fetched(op, pe, op->fetch(at, pe), old);
+        } else if (op->fetching) {
+            expect_fetched(op, pe, op->fetching(at, value, pe), old);
+        } else if (op->update) {
+            op->update(at, value, pe);
+        } else {
+            word miss = old ^ (UINT64_C(1) << (op->size * 8 - 1));
+            expect_fetched(op, pe, op->cswap(at, miss, ~value, pe), old);
+            expect_fetched(op, pe, op->cswap(at, old, value, pe), old);
+        }
     }
-    expect_all(object, op->size, value, op->name);
 }
 
 AMO_EXTENDED_TYPES(WRAP_EXTENDED)
 AMO_TYPES(WRAP_STANDARD)
 AMO_BITWISE_TYPES(WRAP_BITWISE)
 
+#define ROW_OF_FETCH(NAME, TYPE, WHAT, CALL)                                                       \
+    {#NAME " atomic_" WHAT, sizeof(TYPE), KEEP, CALL##_##NAME, NULL, NULL, NULL},
+
 #define ROW_FETCH(NAME, TYPE)                                                                      \
-    {#NAME " atomic_fetch", sizeof(TYPE), fetch_##NAME},                                           \
-    {#NAME " atomic_fetch with ctx", sizeof(TYPE), ctx_fetch_##NAME},                              \
-    {#NAME " atomic_fetch_nbi", sizeof(TYPE), fetch_nbi_##NAME},                                   \
-    {#NAME " atomic_fetch_nbi with ctx", sizeof(TYPE), ctx_fetch_nbi_##NAME},
+    ROW_OF_FETCH(NAME, TYPE, "fetch", fetch)                                                       \
+    ROW_OF_FETCH(NAME, TYPE, "fetch with ctx", ctx_fetch)                                          \
+    ROW_OF_FETCH(NAME, TYPE, "fetch_nbi", fetch_nbi)                                               \
+    ROW_OF_FETCH(NAME, TYPE, "fetch_nbi with ctx", ctx_fetch_nbi)
+
+#define ROW_OF_FETCHING(NAME, TYPE, WHAT, EFFECT, CALL)                                            \
+    {#NAME " atomic_" WHAT, sizeof(TYPE), EFFECT, NULL, CALL##_##NAME, NULL, NULL},
 
 #define ROWS_FETCHING(NAME, TYPE, OP, EFFECT)                                                      \
-    {#NAME " atomic_" #OP, sizeof(TYPE), EFFECT, OP##_##NAME},                                     \
-    {#NAME " atomic_" #OP " with ctx", sizeof(TYPE), EFFECT, ctx_##OP##_##NAME},                   \
-    {#NAME " atomic_" #OP "_nbi", sizeof(TYPE), EFFECT, OP##_nbi_##NAME},                          \
-    {#NAME " atomic_" #OP "_nbi with ctx", sizeof(TYPE), EFFECT, ctx_##OP##_nbi_##NAME},
+    ROW_OF_FETCHING(NAME, TYPE, #OP, EFFECT, OP)                                                   \
+    ROW_OF_FETCHING(NAME, TYPE, #OP " with ctx", EFFECT, ctx_##OP)                                 \
+    ROW_OF_FETCHING(NAME, TYPE, #OP "_nbi", EFFECT, OP##_nbi)                                      \
+    ROW_OF_FETCHING(NAME, TYPE, #OP "_nbi with ctx", EFFECT, ctx_##OP##_nbi)
+
+#define ROW_OF_UPDATE(NAME, TYPE, WHAT, EFFECT, CALL)                                              \
+    {#NAME " atomic_" WHAT, sizeof(TYPE), EFFECT, NULL, NULL, CALL##_##NAME, NULL},
 
 #define ROWS_UPDATE(NAME, TYPE, OP, EFFECT)                                                        \
-    {#NAME " atomic_" #OP, sizeof(TYPE), EFFECT, OP##_##NAME},                                     \
-    {#NAME " atomic_" #OP " with ctx", sizeof(TYPE), EFFECT, ctx_##OP##_##NAME},
+    ROW_OF_UPDATE(NAME, TYPE, #OP, EFFECT, OP)                                                     \
+    ROW_OF_UPDATE(NAME, TYPE, #OP " with ctx", EFFECT, ctx_##OP)
+
+#define ROW_OF_CSWAP(NAME, TYPE, WHAT, CALL)                                                       \
+    {#NAME " atomic_" WHAT, sizeof(TYPE), SET, NULL, NULL, NULL, CALL##_##NAME},
+
+#define ROW_CSWAP(NAME, TYPE)                                                                      \
+    ROW_OF_CSWAP(NAME, TYPE, "compare_swap", cswap)                                                \
+    ROW_OF_CSWAP(NAME, TYPE, "compare_swap with ctx", ctx_cswap)                                   \
+    ROW_OF_CSWAP(NAME, TYPE, "compare_swap_nbi", cswap_nbi)                                        \
+    ROW_OF_CSWAP(NAME, TYPE, "compare_swap_nbi with ctx", ctx_cswap_nbi)
 
 #define ROW_SWAP(NAME, TYPE) ROWS_FETCHING(NAME, TYPE, swap, SET)
 #define ROW_SET(NAME, TYPE) ROWS_UPDATE(NAME, TYPE, set, SET)
@@ -348,12 +343,6 @@ AMO_BITWISE_TYPES(WRAP_BITWISE)
     ROWS_UPDATE(NAME, TYPE, inc, INC)                                                              \
     ROWS_UPDATE(NAME, TYPE, add, ADD)
 
-#define ROW_CSWAP(NAME, TYPE)                                                                      \
-    {#NAME " atomic_compare_swap", sizeof(TYPE), cswap_##NAME},                                    \
-    {#NAME " atomic_compare_swap with ctx", sizeof(TYPE), ctx_cswap_##NAME},                       \
-    {#NAME " atomic_compare_swap_nbi", sizeof(TYPE), cswap_nbi_##NAME},                            \
-    {#NAME " atomic_compare_swap_nbi with ctx", sizeof(TYPE), ctx_cswap_nbi_##NAME},
-
 #define ROW_BIT_FETCHING(NAME, TYPE)                                                               \
     ROWS_FETCHING(NAME, TYPE, fetch_and, AND)                                                      \
     ROWS_FETCHING(NAME, TYPE, fetch_or, OR)                                                        \
@@ -364,35 +353,47 @@ AMO_BITWISE_TYPES(WRAP_BITWISE)
     ROWS_UPDATE(NAME, TYPE, or, OR)                                                                \
     ROWS_UPDATE(NAME, TYPE, xor, XOR)
 
-static const struct fetch FETCHES[] = {AMO_EXTENDED_TYPES(ROW_FETCH)};
-static const struct cswap CSWAPS[] = {AMO_TYPES(ROW_CSWAP)};
-static const struct fetching FETCHINGS[] = {AMO_EXTENDED_TYPES(ROW_SWAP) AMO_TYPES(ROW_FETCHING)
-                                                AMO_BITWISE_TYPES(ROW_BIT_FETCHING)};
-static const struct update UPDATES[] = {AMO_EXTENDED_TYPES(ROW_SET) AMO_TYPES(ROW_UPDATE)
-                                            AMO_BITWISE_TYPES(ROW_BIT_UPDATE)};
+static const struct op OPS[] = {
+    AMO_EXTENDED_TYPES(ROW_FETCH) AMO_EXTENDED_TYPES(ROW_SWAP) AMO_TYPES(ROW_FETCHING)
+        AMO_BITWISE_TYPES(ROW_BIT_FETCHING) AMO_EXTENDED_TYPES(ROW_SET) AMO_TYPES(ROW_UPDATE)
+            AMO_BITWISE_TYPES(ROW_BIT_UPDATE) AMO_TYPES(ROW_CSWAP)};
 
-// Runs all operations; the pairs of old value and operand go round from one operation to the next
-// so that each operation meets several of them on each kind of object.
+// Tries operations from number `first` on, on objects that hold `old`. The operand goes round from
+// one operation to the next, so that each meets several values on each kind of object.
+static void try_some(size_t first, size_t count, void *object, word old, const word *operands)
+{
+    for (size_t i = 0; i < count; i++)
+        prepare(&OPS[first + i], part(object, i), old);
+    shmem_barrier_all();
+    for (size_t i = 0; i < count; i++)
+        apply_to_all(&OPS[first + i], part(object, i), old, operands[i]);
+    CTX_COMPLETE();
+    shmem_barrier_all();
+    for (size_t i = 0; i < count; i++) {
+        const struct op *op = &OPS[first + i];
+        expect_all(op, part(object, i), apply(op->effect, old, operands[i]));
+    }
+}
+
 static void try_all(void *object, size_t rounds)
 {
     size_t pair = 0;
 
-    for (size_t round = 0; round < rounds; round++) {
-        word old = VALUES[round % COUNT_OF(VALUES)];
-        for (size_t i = 0; i < COUNT_OF(FETCHES); i++)
-            try_fetch(&FETCHES[i], object, old);
-        for (size_t i = 0; i < COUNT_OF(FETCHINGS); i++)
-            try_fetching(&FETCHINGS[i], object, old, VALUES[++pair % COUNT_OF(VALUES)]);
-        for (size_t i = 0; i < COUNT_OF(UPDATES); i++)
-            try_update(&UPDATES[i], object, old, VALUES[++pair % COUNT_OF(VALUES)]);
-        for (size_t i = 0; i < COUNT_OF(CSWAPS); i++)
-            try_cswap(&CSWAPS[i], object, old, VALUES[++pair % COUNT_OF(VALUES)]);
-    }
+    for (size_t round = 0; round < rounds; round++)
+        for (size_t first = 0; first < COUNT_OF(OPS); first += AT_ONCE) {
+            word operands[AT_ONCE];
+            size_t count = COUNT_OF(OPS) - first;
+            if (count > AT_ONCE)
+                count = AT_ONCE;
+            for (size_t i = 0; i < count; i++)
+                operands[i] = VALUES[++pair % COUNT_OF(VALUES)];
+            try_some(first, count, object, VALUES[round % COUNT_OF(VALUES)], operands);
+        }
 }
 
 int main(void)
 {
-    static long in_function[MAX_PES * STRIDE];
+    static long in_function[AT_ONCE * MAX_PES * STRIDE];
 
     shmem_init();
     CTX_BEGIN();

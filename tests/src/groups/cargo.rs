@@ -118,6 +118,8 @@ pub(crate) fn loom(session: &Session) -> Result<Vec<Case>, String> {
             "fi-shm",
             "-p",
             "shmem-models",
+            "-p",
+            "calls-models",
             "--profile",
             "tools",
             "--no-run",
@@ -125,15 +127,7 @@ pub(crate) fn loom(session: &Session) -> Result<Vec<Case>, String> {
         ])
         .env("RUSTFLAGS", "--cfg loom")
         .env("CARGO_TARGET_DIR", target);
-    let mut cases = each_test(session, &build)?;
-    // By a flag of its own: the rest of the fabric is not made of loom's types.
-    let args = "test -p calls --lib --no-run --message-format=json-render-diagnostics";
-    let build = session
-        .cargo(&args.split(' ').collect::<Vec<_>>())
-        .env("RUSTFLAGS", "--cfg calls_model")
-        .env("CARGO_TARGET_DIR", session.place.target.join("loom-calls"));
-    cases.extend(each_test(session, &build)?);
-    Ok(cases)
+    each_test(session, &build)
 }
 
 /// Returns one case for each test of the programs that `build` makes.
