@@ -355,6 +355,12 @@ raw_suite! { raw_rc_anew: crate::raw::Way::RC;
 raw_suite! { raw_dc_anew: crate::raw::Way::DC;
     memory { is_opened_anew_by_several_peers }
 }
+raw_suite! { raw_libfabric_anew: crate::raw::Libfabric::by("tcp;ofi_rxm");
+    memory { is_opened_anew_by_several_peers }
+}
+raw_suite! { raw_processes_anew: crate::raw::Way::Processes;
+    memory { is_opened_anew_by_several_peers }
+}
 raw_suite! { raw_rc_delayed_anew: crate::raw::Way::RC.with(&["--delay-seed", "7"]);
     memory { is_opened_anew_by_several_peers }
 }

@@ -355,14 +355,15 @@ pub(crate) fn is_found_by_key_again(way: Way) {
     });
 }
 
-/// Checks that each write is reported where the regions of several peers were opened anew at about
-/// the same time, so that look-ups of keys for one queue meet the failures of others.
+/// Checks that each write is reported, and counted by regions that count, where the regions of
+/// several peers were opened anew at about the same time, so that look-ups of keys for one queue
+/// meet the failures of others.
 pub(crate) fn is_opened_anew_by_several_peers(way: Way) {
     const ROUNDS: u64 = 60;
     check(way, 4, |party| {
         let endpoint = &party.endpoint;
-        let open = |key| {
-            let (rights, addressing) = (Rights::ALL, Addressing::Offset);
+        let open = |key, rights| {
+            let addressing = Addressing::Offset;
             let memory = party.domain.allocate(64, rights, Some(key), addressing);
             memory.unwrap()
         };
@@ -370,16 +371,22 @@ pub(crate) fn is_opened_anew_by_several_peers(way: Way) {
             0 => party.others().collect(),
             _ => Vec::new(),
         };
-        let mut plugs = Vec::new();
-        let mut memory = open(ARENA);
+        let (mut plugs, mut all) = (Vec::new(), 0);
+        let mut memory = open(ARENA, Rights::ALL);
         for round in 1..=ROUNDS {
             party.meet();
+            // The one before counts, this one, both or none.
+            let is_counted = round / 2 % 2 == 1;
+            let rights = match is_counted {
+                true => Rights::ALL.and(Rights::COUNTED),
+                false => Rights::ALL,
+            };
             if party.rank != 0 {
-                let gap = open(FOREIGN);
+                let gap = open(FOREIGN, Rights::ALL);
                 drop(std::mem::replace(&mut memory, gap));
                 // A device may give the key of its own that became free to the next region.
-                plugs.push(open(2000 + round));
-                memory = open(ARENA);
+                plugs.push(open(2000 + round, Rights::ALL));
+                memory = open(ARENA, rights);
             }
             party.meet();
             // Some of them behind others to the same region.
@@ -411,13 +418,23 @@ pub(crate) fn is_opened_anew_by_several_peers(way: Way) {
                 .collect();
             done.sort_unstable();
             assert!(done.into_iter().eq(0..posted), "round {round}");
+            // Also the counts of writes that were begun when the region was not counted.
+            assert!(endpoint.quiet(LIMIT));
             party.meet();
             for at in (1..=many).filter(|_| party.rank != 0) {
                 let word = memory.word(at as usize);
                 let word = word.load(std::sync::atomic::Ordering::Acquire);
                 assert_eq!(word, round << 8 | at);
             }
+            let counted = if is_counted && party.rank != 0 {
+                many
+            } else {
+                0
+            };
+            assert_eq!(memory.accesses().writes, counted, "round {round}");
+            all += counted;
         }
+        assert_eq!(party.domain.accesses().writes, all, "of closed ones, too");
     });
 }
 

@@ -71,6 +71,12 @@ impl Flushed {
         self.blocks[unit / 4][2 * (unit % 4) + 1] = u64::from(key.raw());
     }
 
+    /// Has the entry access remote memory at another address, for an entry that accesses some.
+    pub fn set_remote_address(&mut self, address: u64) {
+        let unit = self.remote_unit();
+        self.blocks[unit / 4][2 * (unit % 4)] = address.swap_bytes();
+    }
+
     fn remote_unit(&self) -> usize {
         1 + usize::from(self.enters)
     }

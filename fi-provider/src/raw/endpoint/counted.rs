@@ -12,13 +12,13 @@ use super::link::Path;
 use super::pending::{Pending, State};
 use super::remote::RemoteRegion;
 use super::rma::rma_entry;
-use super::threshold::Work;
+use super::threshold::{Counting, Work};
 use super::{Atomic, Endpoint, Operation};
-use crate::raw::completion::{Part, Promise, Report};
+use crate::raw::completion::{Part, Promise, Report, Silent};
 use crate::raw::error::Error;
 use crate::raw::far::path::FarPath;
 use crate::raw::libfabric::path::LibfabricPath;
-use crate::raw::region::{Access, Rights};
+use crate::raw::region::{Access, Found, Rights};
 use std::num::NonZero;
 
 impl Endpoint {
@@ -63,7 +63,7 @@ impl Endpoint {
         let what = (Operation::Write, len, report);
         // SAFETY: `source` holds the bytes until the operation is reported, or during the call
         // where `WHOLE`.
-        self.count_behind(plain, path, what, |part| unsafe {
+        self.count_behind(plain, what, |part| unsafe {
             let bytes = (source, len);
             let is_written =
                 self.write_far::<WHOLE, Part>(plain, path, address, bytes, (None, part))?;
@@ -89,7 +89,7 @@ impl Endpoint {
     ) -> Result<bool, Error> {
         let what = (Operation::Write, len, report);
         // SAFETY: `source` holds the bytes until the operation is reported.
-        let counted = self.count_behind(plain, path, what, |part| unsafe {
+        let counted = self.count_behind(plain, what, |part| unsafe {
             let told = (Some(data), part);
             let is_written =
                 self.write_far::<false, Part>(plain, path, address, (source, len), told)?;
@@ -136,7 +136,7 @@ impl Endpoint {
         plain.reach(address, len, Rights::READ)?;
         let what = (Operation::Read, len, report);
         // SAFETY: `dest` has room for the bytes until the operation is reported.
-        self.count_behind(plain, path, what, |part| unsafe {
+        self.count_behind(plain, what, |part| unsafe {
             let is_read = self.read_far(plain, path, address, (dest, len), part)?;
             if !is_read {
                 self.read_foreign(plain, address, (dest, len), part)?;
@@ -170,7 +170,7 @@ impl Endpoint {
             Path::Far(path) if plain.is_of_device => {
                 let what = (Operation::Atomic, word.1, report);
                 // SAFETY: `found` has room for the word until the operation is reported, aligned.
-                self.count_behind(plain, path, what, |part| unsafe {
+                self.count_behind(plain, what, |part| unsafe {
                     self.fetch_atomic(plain, word, operation, operands, found, part)?;
                     Ok(true)
                 })
@@ -218,7 +218,7 @@ impl Endpoint {
             for region in &counted {
                 match &region.link.path {
                     Path::Near(_) => region.count(access),
-                    Path::Far(path) => self.count_far(region, path, access, Part(whole)),
+                    Path::Far(_) => self.count_far(region, access, Part(whole)),
                     Path::Libfabric(path) => {
                         self.count_part_by_libfabric(region, path, access, Part(whole));
                     }
@@ -250,24 +250,62 @@ impl Endpoint {
     }
 
     /// Has the device count an access, as one more part of an operation.
-    fn count_far(&self, plain: &RemoteRegion, path: &FarPath, access: Access, whole: Part) {
-        let (address, region) = plain.counts_far(path, access);
-        let work = Work::Atomic {
-            region,
-            word: (address, size_of::<u64>()),
-            operation: Atomic::Add,
-            operands: (1, 0),
-            found: self.unread.as_ptr().cast(),
-        };
+    fn count_far(&self, plain: &RemoteRegion, access: Access, whole: Part) {
+        let plain = plain.clone();
         self.pending.borrow_mut().add_part(whole.0.get());
-        self.start_part(work, whole);
+        self.start_part(Work::CountAccess(Counting { plain, access }), whole);
+    }
+
+    /// Has the device count an access, if the region is one of a device.
+    pub(super) fn count_by_device<R: Report>(
+        &self,
+        plain: &RemoteRegion,
+        access: Access,
+        report: R,
+    ) -> Result<(), Error> {
+        let Path::Far(path) = &plain.link.path else {
+            return Ok(());
+        };
+        let (address, region) = plain.counts_far(path, access);
+        let (word, found) = ((address, size_of::<u64>()), self.unread.as_ptr().cast());
+        // SAFETY: nobody reads the word that was there, and its memory is the endpoint's.
+        unsafe { self.fetch_atomic(&region, word, Atomic::Add, (1, 0), found, report) }
+    }
+
+    /// Has the device count an operation that was repeated in a region that counts, in the place of
+    /// one that it was begun on; `whole` is the one that it is a part of.
+    pub(crate) fn count_repeated(
+        &self,
+        (before, now): (&Found, &RemoteRegion),
+        (operation, whole): (Operation, Option<u64>),
+    ) {
+        if !before.state.is_counted() {
+            self.count_late(now, operation);
+        } else if let Some(whole) = whole {
+            self.move_counts(whole, now);
+        }
+    }
+
+    /// Has the device count an access that was started when its region was not counted, and is done
+    /// in one that is.
+    fn count_late(&self, region: &RemoteRegion, operation: Operation) {
+        let state = State::Parts {
+            left: 1,
+            error: None,
+            told: None,
+        };
+        let entry = rma_entry(operation, 0, Silent);
+        let begun = self.begin_reported(&region.link, entry, Silent, state);
+        if let Some(whole) = begun.ok().and_then(NonZero::new) {
+            self.count_far(region, access(operation), Part(whole));
+            self.finish(whole.get(), Ok(()));
+        }
     }
 
     /// Starts an access, and counts it behind that if `start` says so: both are one operation.
     pub(super) fn count_behind<R: Report>(
         &self,
         plain: &RemoteRegion,
-        path: &FarPath,
         (operation, len, report): (Operation, usize, R),
         start: impl FnOnce(Part) -> Result<bool, Error>,
     ) -> Result<(), Error> {
@@ -282,7 +320,7 @@ impl Endpoint {
         let whole = Part(NonZero::new(number).ok_or(Error::Again)?);
         let is_counted_here = start(whole).inspect_err(|_| self.abandon(number))?;
         if is_counted_here {
-            self.count_far(plain, path, access(operation), whole);
+            self.count_far(plain, access(operation), whole);
         }
         self.finish(number, Ok(()));
         Ok(())

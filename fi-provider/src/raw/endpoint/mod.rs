@@ -71,7 +71,7 @@ pub use remote::RemoteRegion;
 pub use rma::KernelWrite;
 pub(crate) use rma::rma_entry;
 pub use shared::ReceiveContext;
-pub use threshold::{Act, Work};
+pub use threshold::{Act, Counting, Work};
 pub(crate) use waiting::Outlook;
 
 use super::address::Address;

@@ -55,7 +55,7 @@ pub struct RemoteRegion {
 
 impl RemoteRegion {
     /// Makes a region of a peer of which nothing is mapped here.
-    pub(super) fn beyond(found: Found, key: u64, link: &Rc<Link>) -> Self {
+    pub(crate) fn beyond(found: Found, key: u64, link: &Rc<Link>) -> Self {
         let beyond = Rc::new(Beyond::new(found, key));
         if let Some(path) = link.far() {
             path.note_region(&beyond);
@@ -164,8 +164,7 @@ impl RemoteRegion {
 
     /// Returns the counts that the device adds to: the address of one, and a region that has it.
     pub(crate) fn counts_far(&self, path: &FarPath, access: Access) -> (u64, Self) {
-        let (table, _) = path.theirs.table;
-        let address = table.wrapping_add(self.found.count_far(access));
+        let address = path.count_at(&self.found, access);
         let mut found = self.found;
         (found.base, found.start) = (address, address);
         (found.len, found.device_key) = (size_of::<u64>() as u64, found.counts_key);
@@ -185,14 +184,11 @@ impl RemoteRegion {
     /// Returns the same region, whose operations go to another one that the peer has under the key
     /// by the time they are done.
     pub(crate) fn following(self) -> Self {
+        let counted = self.counted.as_deref();
         Self {
-            // A count would go to that of the region that was.
-            follows: if self.counted.is_none() {
-                Follows::YES
-            } else {
-                Follows::default()
-            },
-            mark: if self.counted.is_none() { 0 } else { self.mark },
+            counted: counted.map(|plain| Rc::new(plain.clone().following())),
+            follows: Follows::YES,
+            mark: 0,
             ..self
         }
     }

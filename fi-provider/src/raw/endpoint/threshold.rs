@@ -12,6 +12,7 @@ use super::{Atomic, DEFERRED, Endpoint, Level, Operation, Typed, Word};
 use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Counter, Entry, Part, Promise, Report};
 use crate::raw::error::Error;
+use crate::raw::region::Access;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -113,6 +114,15 @@ pub enum Work {
         /// Whether it is set.
         sets: bool,
     },
+    /// Has the peer's device count an access that is a part of the same operation.
+    CountAccess(Counting),
+}
+
+/// The count of an access to a region that counts.
+#[derive(Clone, Debug)]
+pub struct Counting {
+    pub(super) plain: RemoteRegion,
+    pub(super) access: Access,
 }
 
 /// A function of a program.
@@ -141,7 +151,7 @@ impl Work {
             Self::InjectWrite { .. } | Self::Write { .. } => Operation::Write,
             Self::Read { .. } => Operation::Read,
             Self::Update { found, .. } if !found.is_null() => Operation::Fetch,
-            Self::Atomic { .. } | Self::Update { .. } => Operation::Atomic,
+            Self::Atomic { .. } | Self::Update { .. } | Self::CountAccess(_) => Operation::Atomic,
             Self::Call(call) => call.operation,
             Self::Do(_) | Self::Count { .. } => Operation::Receive,
         }
@@ -154,7 +164,7 @@ impl Work {
             Self::Atomic { word, .. } => word.1,
             Self::Update { typed, .. } => typed.bytes(),
             Self::Call(call) => call.len,
-            Self::Do(_) | Self::Count { .. } => 0,
+            Self::Do(_) | Self::Count { .. } | Self::CountAccess(_) => 0,
         }
     }
 
@@ -167,7 +177,10 @@ impl Work {
             | Self::Write { region, .. }
             | Self::Read { region, .. }
             | Self::Atomic { region, .. }
-            | Self::Update { region, .. } => Way::Memory(Rc::as_ptr(&region.link).addr()),
+            | Self::Update { region, .. }
+            | Self::CountAccess(Counting { plain: region, .. }) => {
+                Way::Memory(Rc::as_ptr(&region.link).addr())
+            }
         }
     }
 }
@@ -488,6 +501,20 @@ impl Endpoint {
         self.todo.set(self.todo.get() | DEFERRED);
     }
 
+    /// Has counts that wait for room, of accesses that are parts of `whole`, go to this region, in
+    /// the place of the one that was accessed first.
+    pub(super) fn move_counts(&self, whole: u64, to: &RemoteRegion) {
+        for later in &mut self.deferred.borrow_mut().due {
+            let is_its = later.part.is_some_and(|Part(part)| part.get() == whole);
+            if let Work::CountAccess(Counting { plain, .. }) = &mut later.work
+                && is_its
+                && plain.key() == to.key()
+            {
+                *plain = to.clone();
+            }
+        }
+    }
+
     /// Starts a part of an operation, now or when there is room for it.
     pub(super) fn start_part(&self, work: Work, part: Part) {
         let later = Later {
@@ -566,6 +593,13 @@ impl Endpoint {
         match started {
             Ok(()) => true,
             Err(Error::Again) => false,
+            // The region was closed behind the access, with its counts.
+            Err(Error::NoSuchKey)
+                if let (Work::CountAccess(_), Some(Part(whole))) = (work, part) =>
+            {
+                self.finish(whole.get(), Ok(()));
+                true
+            }
             Err(_) if promise.has_entry && !self.config.transmit.has_room() => false,
             Err(error) if let Some(Part(whole)) = part => {
                 self.finish(whole.get(), Err(error));
@@ -649,6 +683,9 @@ impl Endpoint {
                         counter.add(*value);
                     }
                     Ok(())
+                }
+                Work::CountAccess(Counting { plain, access }) => {
+                    self.count_by_device(plain, *access, report)
                 }
                 // Started otherwise.
                 Work::Call(_) | Work::Do(_) => Ok(()),

@@ -203,6 +203,13 @@ impl Noted {
     pub(crate) fn promise(&self) -> Promise {
         self.mark.promise(self.context)
     }
+
+    /// Returns which operation it is, and the number of the one that it is a part of, if there is
+    /// one.
+    pub(crate) fn whole(&self) -> (Operation, Option<u64>) {
+        let whole = self.detail.as_ref().and_then(|detail| detail.pending);
+        (self.mark.operation(), whole)
+    }
 }
 
 /// The rest of an operation that leaves more to do than its report.

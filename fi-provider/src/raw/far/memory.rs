@@ -14,7 +14,7 @@ use crate::raw::completion::{Operation, Plain, Promise, Report, Silent};
 use crate::raw::endpoint::{Endpoint, Link, RemoteRegion, rma_entry};
 use crate::raw::error::Error;
 use crate::raw::protocol::Kind;
-use crate::raw::region::{Found, SLOT_BYTES, Seen, TABLE_BYTES, first_slot};
+use crate::raw::region::{Access, Found, SLOT_BYTES, Seen, TABLE_BYTES, first_slot};
 use crate::registration::Loan;
 use fi_mlx5::lane::{Failure, Local, Posted, To};
 use fi_mlx5::remote::Vector;
@@ -51,6 +51,12 @@ impl FarPath {
         // SAFETY: the lane is alive and used by this thread alone; all its queues are of one kind,
         // and the connection is one of its peers.
         unsafe { self.memory.next(self.place) }.into()
+    }
+
+    /// Returns the address of the peer's count of such accesses to a region.
+    pub(crate) fn count_at(&self, found: &Found, access: Access) -> u64 {
+        let (table, _) = self.theirs.table;
+        table.wrapping_add(found.count_far(access))
     }
 
     /// Returns the address vector to the peer's target of a lane.

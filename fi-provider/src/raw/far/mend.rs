@@ -3,9 +3,10 @@
 //!
 //! A queue that has failed does nothing any more. Another takes its place, and does the entries
 //! that were behind the one that was the cause; that one's operation fails, unless its region has
-//! changed since it was looked up by its key: then it is done in the new one. With connected queues
-//! the peer's domain makes the other end of the new queue. A peer that does not answer may have
-//! done operations whose answers were lost: all operations on its memory fail.
+//! changed since it was looked up by its key: then it is done in the new one, and counted there if
+//! that is counted. With connected queues the peer's domain makes the other end of the new queue. A
+//! peer that does not answer may have done operations whose answers were lost: all operations on its
+//! memory fail.
 
 #![expect(
     unsafe_code,
@@ -18,11 +19,13 @@ use super::lane::Lane;
 use super::log::{Log, Noted};
 use super::path::FarPath;
 use crate::device::Waiting;
-use crate::raw::endpoint::{Endpoint, Link};
+use crate::raw::completion::Operation;
+use crate::raw::endpoint::{Endpoint, Link, RemoteRegion};
 use crate::raw::error::Error;
-use crate::raw::region::{Beyond, Found};
+use crate::raw::region::{Access, Beyond, Found};
 use fi_mlx5::lane::{Failure, Flushed, Local, Undone};
 use fi_mlx5_defs::endian::Be32;
+use std::ptr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -244,29 +247,35 @@ impl Endpoint {
         // First of all: an entry behind may fail, too, and then flushes a look-up.
         let change = match (&cause, path.filter(|path| path.is_alive())) {
             (Some(cause), Some(path)) => Change::look_for(path, cause, &failed),
-            _ => Err(Error::PeerGone),
+            _ => Err(End::Fails(Error::PeerGone)),
         };
-        let (mut again, mut over) = (Vec::new(), Vec::new());
+        let (mut again, mut over, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
         match (cause, &change) {
             (Some(cause), Ok(change)) => {
                 failed.set_remote_key(change.key());
+                repeated.push(cause.whole());
                 again.push((failed, Some(cause)));
             }
-            (Some(cause), Err(error)) => over.push((cause, *error)),
+            (Some(cause), Err(end)) => over.push((cause, end.result())),
             (None, _) => {}
         }
         for mut entry in behind {
             let one = noted.next_if(|one| one.block == entry.posted.block());
             if !is_wanted(&entry) {
-                over.extend(one.map(|one| (one, Error::PeerGone)));
+                over.extend(one.map(|one| (one, Err(Error::PeerGone))));
                 continue;
             }
-            if let (Ok(change), Some(one)) = (&change, &one)
-                && change.suits(one, &entry)
-            {
-                entry.set_remote_key(change.key());
+            match (&change, one) {
+                (Ok(change), Some(one)) if change.suits(&one, &entry) => {
+                    entry.set_remote_key(change.key());
+                    repeated.push(one.whole());
+                    again.push((entry, Some(one)));
+                }
+                (Ok(change), Some(one)) if change.takes_count(&mut entry) => {
+                    over.push((one, Ok(())))
+                }
+                (_, one) => again.push((entry, one)),
             }
-            again.push((entry, one));
         }
         debug_assert!(noted.next().is_none(), "an operation without an entry");
         let (entries, operations): (Vec<_>, Vec<_>) = again.into_iter().unzip();
@@ -282,8 +291,33 @@ impl Endpoint {
         pieces
             .into_iter()
             .for_each(|(_, kept)| gate.release(kept, None));
-        for (one, error) in over {
-            self.end_noted(far, log, one, Err(error));
+        for (one, result) in over {
+            self.end_noted(far, log, one, result);
+        }
+        if let Ok(change) = change
+            && change.found.state.is_counted()
+        {
+            self.count_all_repeated(links, &change, repeated);
+        }
+    }
+
+    /// Counts operations that were repeated where their region is counted: those that are parts of
+    /// one together.
+    fn count_all_repeated(
+        &self,
+        links: &[Rc<Link>],
+        change: &Change<'_>,
+        mut operations: Vec<(Operation, Option<u64>)>,
+    ) {
+        let is_its = |link: &&Rc<Link>| link.far().is_some_and(|path| ptr::eq(path, change.path));
+        let Some(link) = links.iter().find(is_its) else {
+            return;
+        };
+        operations.dedup_by(|one, before| one.1.is_some() && one.1 == before.1);
+        let before = &change.before.found;
+        let now = RemoteRegion::beyond(change.found, change.before.key, link);
+        for operation in operations {
+            self.count_repeated((before, &now), operation);
         }
     }
 }
@@ -297,11 +331,26 @@ struct Left {
     pieces: Vec<Waiting>,
 }
 
+/// The end of an operation that was the cause of a failure and is not repeated.
+enum End {
+    Fails(Error),
+    /// A count in a region that was closed behind the access, which was done.
+    Done,
+}
+
+impl End {
+    fn result(&self) -> Result<(), Error> {
+        match self {
+            Self::Fails(error) => Err(*error),
+            Self::Done => Ok(()),
+        }
+    }
+}
+
 /// A region of a peer that is under its key in the place of another one, which was found before.
 struct Change<'a> {
     path: &'a FarPath,
-    /// The key of the other one to the peer's device.
-    before: u32,
+    before: Rc<Beyond>,
     found: Found,
 }
 
@@ -309,43 +358,63 @@ impl<'a> Change<'a> {
     /// Looks for the region that is in the place of that of a failed entry.
     ///
     /// # Errors
-    /// [`Error::NoSuchKey`] where the operation is not to be repeated, and [`Error::PeerGone`].
-    fn look_for(path: &'a FarPath, cause: &Noted, failed: &Flushed) -> Result<Self, Error> {
-        let before = failed.remote_key();
-        let known = path.region_under(before);
-        path.close_regions(before);
-        let known = known.filter(|_| cause.mark.follows());
-        let known = known.ok_or(Error::NoSuchKey)?;
-        let found = Endpoint::look_for(path, known.key).map_err(|error| match error {
+    /// The end of the operation, where it is not to be repeated.
+    fn look_for(path: &'a FarPath, cause: &Noted, failed: &Flushed) -> Result<Self, End> {
+        let gone = Err(End::Fails(Error::NoSuchKey));
+        let key = failed.remote_key();
+        let is_count = |region: &Rc<Beyond>| path.count_of(&region.found, failed).is_some();
+        if let Some(counted) = path.known_regions().find(is_count) {
+            path.close_regions(counted.found.device_key);
+            return Err(End::Done);
+        }
+        let before = path.region_under(key);
+        path.close_regions(key);
+        let Some(before) = before.filter(|_| cause.mark.follows()) else {
+            return gone;
+        };
+        let found = match Endpoint::look_for(path, before.key) {
+            Ok(found) => found,
             // The new queue has failed, too.
-            Error::Again | Error::PeerGone => Error::PeerGone,
-            _ => Error::NoSuchKey,
-        })?;
-        let is_other = found.state != known.found.state;
+            Err(Error::Again | Error::PeerGone) => return Err(End::Fails(Error::PeerGone)),
+            Err(_) => return gone,
+        };
+        let is_other = found.state != before.found.state;
         let change = Self {
             path,
             before,
             found,
         };
         let is_repeated = is_other && change.suits(cause, failed);
-        is_repeated.then_some(change).ok_or(Error::NoSuchKey)
+        if is_repeated { Ok(change) } else { gone }
     }
 
     /// Returns whether an entry, of this operation, is one on the region before, and can be one on
     /// this region.
     fn suits(&self, one: &Noted, entry: &Flushed) -> bool {
-        let vector = self.path.vector(Lane::Memory);
-        let is_to_peer = entry.vector().is_none() || entry.is_to(vector);
         let place = (entry.remote_address(), u64::from(one.len));
         one.mark.follows()
-            && is_to_peer
-            && entry.remote_key() == self.before
+            && self.path.is_entered_by(entry)
+            && entry.remote_key() == self.before.found.device_key
             && self.found.offset(place.0, place.1).is_some()
             && self.found.state.allows(one.mark.rights())
     }
 
     fn key(&self) -> Be32 {
         Be32::new(self.found.device_key)
+    }
+
+    /// Has an entry that counts an access to the region before count one to this region. Returns
+    /// whether it is such an entry, and this region counts none.
+    fn takes_count(&self, entry: &mut Flushed) -> bool {
+        let Some(access) = self.path.count_of(&self.before.found, entry) else {
+            return false;
+        };
+        if !self.found.state.is_counted() {
+            return true;
+        }
+        entry.set_remote_key(Be32::new(self.found.counts_key));
+        entry.set_remote_address(self.path.count_at(&self.found, access));
+        false
     }
 }
 
@@ -371,6 +440,22 @@ impl FarPath {
                 let _ = lane.read(to, local);
             }
         }
+    }
+
+    /// Returns whether an entry of the memory lane goes to the peer.
+    fn is_entered_by(&self, entry: &Flushed) -> bool {
+        entry.vector().is_none() || entry.is_to(self.vector(Lane::Memory))
+    }
+
+    /// Returns the access to a region that an entry counts, if it counts one.
+    fn count_of(&self, found: &Found, entry: &Flushed) -> Option<Access> {
+        let counts = |access: &Access| {
+            found.state.is_counted()
+                && self.is_entered_by(entry)
+                && entry.remote_key() == found.counts_key
+                && entry.remote_address() == self.count_at(found, *access)
+        };
+        [Access::Write, Access::Read].into_iter().find(counts)
     }
 
     /// Returns a region of the peer that its device knows by this key.
