@@ -1,5 +1,5 @@
-//! The state of a call, which threads share, under the loom model checker: every interleaving of two
-//! threads, with the C11 memory model.
+//! The state of a call, which threads share, under the loom model checker: every interleaving of
+//! two threads, with the C11 memory model.
 //!
 //! The modules are those of the crate `calls`, which is not compiled for the model checker as a
 //! whole.
@@ -65,7 +65,7 @@ fn no_waker_is_lost() {
             let woken = counts.0.load(Ordering::Relaxed);
             assert_eq!(woken, usize::from(!is_there));
         }
-        assert!(matches!(state.take(), Some(7)));
+        assert_eq!(state.take(), Some(7));
         assert!(state.take().is_none());
     });
 }
@@ -98,7 +98,7 @@ fn a_function_is_called_once() {
         let called = Arc::new(AtomicUsize::new(0));
         let calls = Arc::clone(&called);
         state.leave(Box::new(move |result| {
-            assert!(matches!(result, 7));
+            assert_eq!(result, 7);
             // ORDERING: a number.
             calls.fetch_add(1, Ordering::Relaxed);
         }));

@@ -12,8 +12,8 @@ pub(crate) const ENDED: u8 = 2;
 /// The panic of a function that wants a result which is gone.
 pub(super) const TAKEN: &str = "a poll of the call has returned its result already";
 
-/// The end of a call, as the thread that polls and the one that waits share it. `T` is its result, or
-/// its error.
+/// The end of a call, as the thread that polls and the one that waits share it. `T` is its result,
+/// or its error.
 pub(crate) struct State<T> {
     bits: AtomicU8,
     rest: Mutex<Rest<T>>,
@@ -54,8 +54,8 @@ impl<T> State<T> {
         self.bits.store(SENT, Ordering::Relaxed);
     }
 
-    /// Notes that the call has come so far, and wakes those who wait for it. Calls the function that was
-    /// left for the result.
+    /// Notes that the call has come so far, and wakes those who wait for it. Calls the function
+    /// that was left for the result.
     pub(crate) fn reach(&self, bit: u8, result: Option<T>) {
         let mut rest = lock(&self.rest);
         if result.is_some() {

@@ -256,7 +256,10 @@ impl Endpoint {
         self.start_part(Work::CountAccess(Counting { plain, access }), whole);
     }
 
-    /// Has the device count an access, if the region is one of a device.
+    /// Has the device count an access to a region that is reached by it.
+    ///
+    /// # Errors
+    /// As [`Endpoint::fetch_atomic`].
     pub(super) fn count_by_device<R: Report>(
         &self,
         plain: &RemoteRegion,
@@ -264,7 +267,7 @@ impl Endpoint {
         report: R,
     ) -> Result<(), Error> {
         let Path::Far(path) = &plain.link.path else {
-            return Ok(());
+            return Err(Error::NoSuchPeer);
         };
         let (address, region) = plain.counts_far(path, access);
         let (word, found) = ((address, size_of::<u64>()), self.unread.as_ptr().cast());
@@ -272,8 +275,8 @@ impl Endpoint {
         unsafe { self.fetch_atomic(&region, word, Atomic::Add, (1, 0), found, report) }
     }
 
-    /// Has the device count an operation that was repeated in a region that counts, in the place of
-    /// one that it was begun on; `whole` is the one that it is a part of.
+    /// Has the device count an operation that was repeated in the region `now`, which counts, in
+    /// the place of the one that it was begun on; `whole` is the operation that it is a part of.
     pub(crate) fn count_repeated(
         &self,
         (before, now): (&Found, &RemoteRegion),
