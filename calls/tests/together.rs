@@ -429,3 +429,13 @@ fn settings_without_sense_are_refused() {
         .is_none()
     );
 }
+
+#[test]
+fn the_longest_pool_is_reached() {
+    let calls = Calls::alone_with(Config {
+        pool_limit: 16 << 40,
+        ..Config::default()
+    });
+    let call = calls.unwrap().to(0).unwrap().run(add, (2, 3));
+    assert_eq!(call.wait().unwrap(), 5);
+}

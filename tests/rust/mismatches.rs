@@ -33,6 +33,10 @@ pub(super) const PROGRAMS: &[Program] = &[
             _ => _ = world.alloc::<u32>(10),
         }
     }),
+    ("lock_and_alloc", |world| match world.my_pe() {
+        1 => _ = world.lock(),
+        _ => _ = world.alloc::<u64>(1),
+    }),
     ("barrier_and_alloc", |world| {
         // Where PEs share processors, a barrier and a meeting are one; elsewhere both wait.
         if world.my_pe() == 1 {

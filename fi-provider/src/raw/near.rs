@@ -22,7 +22,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The longest memory of a peer that is mapped: an arena of another configuration may differ.
-const MOST_BYTES: u64 = 1 << 42;
+/// Remote calls have 16 TiB in a pool, and rings beside it.
+const MOST_BYTES: u64 = 1 << 45;
 
 /// Another process of the node, or this one as others see it.
 #[derive(Debug)]

@@ -8,6 +8,7 @@
 use super::phase::Place;
 use super::{Phase, Shared, World};
 use crate::lock;
+use crate::routine::Routine;
 use std::ffi::c_long;
 use std::marker::PhantomData;
 
@@ -51,6 +52,8 @@ pub struct Held<'a> {
     lock: &'a Lock<'a>,
 }
 
+const LOCK: Routine = &"World::lock";
+
 impl World {
     /// Makes a lock that is free; collective. `None` on every PE where the heap has no room for 8
     /// bytes.
@@ -59,7 +62,7 @@ impl World {
     /// If the PEs do not all call this.
     #[track_caller]
     pub fn lock(&self) -> Option<Lock<'_>> {
-        let word = self.alloc::<i64>(1)?.into_place();
+        let word = self.alloc_by::<i64>(LOCK, 1)?.into_place();
         Some(Lock { world: self, word })
     }
 }

@@ -242,6 +242,12 @@ impl World {
     /// If the PEs do not all call this with the same length and size of `T`.
     #[track_caller]
     pub fn alloc<T: Pod>(&self, len: usize) -> Option<Shared<'_, T>> {
+        self.alloc_by(ALLOC, len)
+    }
+
+    /// Allocates as [`World::alloc`] does, by a routine that all PEs call.
+    #[track_caller]
+    pub(super) fn alloc_by<T: Pod>(&self, at: Routine, len: usize) -> Option<Shared<'_, T>> {
         // Blocks are aligned to 64 bytes.
         const { assert!(align_of::<T>() <= 64) };
         self.enter();
@@ -250,11 +256,11 @@ impl World {
             count: len,
             ..Args::default()
         };
-        meet(ALLOC, team::WORLD, args);
+        meet(at, team::WORLD, args);
         // SAFETY: the rules of threads: this one has the `World`.
-        let at = unsafe { memory::calloc(ALLOC, len, size_of::<T>()) };
-        let base = at.cast();
-        (!at.is_null()).then_some(Shared {
+        let block = unsafe { memory::calloc(at, len, size_of::<T>()) };
+        let base = block.cast();
+        (!block.is_null()).then_some(Shared {
             place: Place { base, len },
             world: PhantomData,
         })

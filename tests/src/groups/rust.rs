@@ -126,6 +126,13 @@ const MISMATCHES: &[(&str, &[&str])] = &[
         "freeze_and_alloc",
         &["PE 1 calls World::freeze of 10", "PE 1 calls freeze of 10"],
     ),
+    (
+        "lock_and_alloc",
+        &[
+            "PE 1 calls World::lock of 1 elements of 8 bytes",
+            "PE 1 calls lock of 1",
+        ],
+    ),
 ];
 
 /// Crates outside of the workspace: the crate that each depends on, where it is, its main file, and
