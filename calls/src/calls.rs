@@ -225,7 +225,8 @@ impl Calls {
     }
 
     /// Waits until no call of any process is under way, those included that actions have made: then
-    /// waits for all others, and leaves the job. Collective.
+    /// waits for all others, and leaves the job. Collective. Nobody waits for calls that are made
+    /// by other handles after that.
     ///
     /// # Errors
     /// As [`Calls::settle`].

@@ -479,8 +479,12 @@ impl Drop for Inner {
         let begin = Instant::now();
         let mut core = self.turn();
         while core.has_unsent() && begin.elapsed() < FAREWELL {
-            core.turn(false);
+            // Takes calls, too, which nobody runs: over a device requests are sent by the progress
+            // that takes them.
+            core.turn(true);
+            core.out.clear();
         }
+        core.quiet(begin + FAREWELL);
         core.out.clear();
         // Where nobody has closed the calls. The launcher may be gone.
         let _ = core.job.leave();

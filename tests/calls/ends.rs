@@ -5,6 +5,8 @@ use calls::archive::Serde;
 use calls::{Calls, Error, Here, Load, LoadError, Loader, Save, Saver, action};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 pub(super) const PROGRAMS: &[Program] = &[
     ("panics", panics),
@@ -212,4 +214,31 @@ fn collects(here: &Here) -> [bool; 3] {
 fn collective_in_an_action(calls: &Calls) {
     let refused = next(calls).run(collects, ()).wait().expect("a result");
     assert_eq!(refused, [true; 3]);
+}
+
+/// Calls of a farewell, and bytes of each.
+const TOLD: u64 = 1000;
+
+/// Bytes that have come.
+static COME: AtomicU64 = AtomicU64::new(0);
+
+#[action]
+fn come(bytes: Vec<u8>) {
+    // ORDERING: a number.
+    COME.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+}
+
+/// Makes calls and drops the last handle at once, on rank 0: they come all the same.
+pub(super) fn farewell(calls: Calls) {
+    let to = next(&calls);
+    if calls.rank() == 0 {
+        (0..TOLD).for_each(|_| to.tell(come, (vec![1; TOLD as usize],)));
+        return;
+    }
+    let begin = Instant::now();
+    // ORDERING: a number.
+    while COME.load(Ordering::Relaxed) < TOLD * TOLD {
+        calls.poll();
+        assert!(begin.elapsed() < Duration::from_secs(10), "{COME:?} bytes");
+    }
 }

@@ -30,6 +30,11 @@ fn main() {
     let name = names.next().unwrap_or_default();
     let config = config(&name).unwrap_or_else(|| panic!("{name}: no such configuration"));
     let calls = Calls::open_with(config).expect("a job");
+    if name == "farewell" {
+        ends::farewell(calls);
+        println!("farewell: done");
+        return;
+    }
     for name in names {
         let found = programs.iter().find(|(own, _)| *own == name);
         let (_, run) = found.unwrap_or_else(|| panic!("{name}: no such program"));
@@ -44,7 +49,7 @@ fn main() {
 fn config(name: &str) -> Option<Config> {
     let default = Config::default();
     Some(match name {
-        "default" => default,
+        "default" | "farewell" => default,
         // Two chunks fit in the table of a message.
         "small" => Config {
             ring: 1 << 10,

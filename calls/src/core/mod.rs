@@ -411,10 +411,16 @@ impl Core {
     /// # Errors
     /// Those of the job.
     pub(crate) fn part_from_all(&mut self) -> Result<(), Error> {
-        self.requests.quiet(FAREWELL);
-        self.replies.quiet(FAREWELL);
+        self.quiet(Instant::now() + FAREWELL);
         self.job.exchange(&[0])?;
         Ok(())
+    }
+
+    /// Waits until what was sent has come, or the time has.
+    pub(crate) fn quiet(&self, until: Instant) {
+        for endpoint in [&self.requests, &self.replies] {
+            endpoint.quiet(until.saturating_duration_since(Instant::now()));
+        }
     }
 
     /// Whether messages wait to be sent.

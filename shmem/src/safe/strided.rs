@@ -51,7 +51,7 @@ impl Ctx<'_> {
     /// `by` apart, from `index` on, `count` of them (9.6.1.3).
     ///
     /// # Panics
-    /// If an element or `pe` is out of range, or a stride is 0.
+    /// If an element or `pe` is out of range, or a stride is 0 and `count` is not.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), shmem::Error> {
@@ -77,7 +77,7 @@ impl Ctx<'_> {
     /// that are `by` apart, `count` of them (9.6.1.7).
     ///
     /// # Panics
-    /// If an element or `pe` is out of range, or a stride is 0.
+    /// If an element or `pe` is out of range, or a stride is 0 and `count` is not.
     #[track_caller]
     pub fn iget<T: Pod>(
         &self,

@@ -59,6 +59,9 @@ const LIMITED: Row = (
 /// Chunks of about the length of the shortest messages.
 const SHORT_CHUNKS: Row = ("short_chunks", &["short_chunks"]);
 
+/// The end of a process that has not closed its calls.
+const FAREWELL: Row = ("farewell", &["farewell"]);
+
 /// Programs for many processes, and for slow ones.
 const FEW: &[&str] = &[
     "arguments",
@@ -103,7 +106,14 @@ const JOBS: &[(&str, &[&str], &[Row])] = &[
     (
         "2",
         &["--ppn", "1"],
-        &[("default", ALL), ("small", ALL), FUNCTIONS, FALLS, LIMITED],
+        &[
+            ("default", ALL),
+            ("small", ALL),
+            FUNCTIONS,
+            FALLS,
+            LIMITED,
+            FAREWELL,
+        ],
     ),
     ("4", &["--ppn", "2"], &[("default", ALL), ("rayon", FEW)]),
 ];
