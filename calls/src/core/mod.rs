@@ -416,7 +416,7 @@ impl Core {
         Ok(())
     }
 
-    /// Waits until what was sent has come, or the time has.
+    /// Waits until all messages have come that were sent, or the time has.
     pub(crate) fn quiet(&self, until: Instant) {
         for endpoint in [&self.requests, &self.replies] {
             endpoint.quiet(until.saturating_duration_since(Instant::now()));

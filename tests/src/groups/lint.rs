@@ -39,13 +39,13 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         "shmem-cabi",
         "--features",
         "shmem-cabi/check",
-        "--lib",
+        "--all-targets",
         "--",
         "-D",
         "warnings",
     ]);
     let doc = session
-        .cargo(&["doc", "--workspace", "--no-deps", "--lib"])
+        .cargo(&["doc", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
     // The longest first. Those behind the others would wait for the first one's build directory.
     let on_musl = Invocation::new("sh").args(["-euc", ON_MUSL, "sh"]);
