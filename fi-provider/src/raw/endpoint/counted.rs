@@ -4,7 +4,8 @@
 //! A word beside the peer's table of regions counts each kind of access: this process adds to it
 //! where it loads and stores itself, or the kernel does. By a device an atomic operation follows
 //! the access through the same queue, to a word of its own, as the processor's are not atomic with
-//! the device's. Accesses by records are counted by the peer.
+//! the device's. Accesses by records are counted by the peer. An access that is repeated in another
+//! region under its key (`far::mend`) is counted in that one.
 
 #![expect(unsafe_code, reason = "accesses are on memory by its C address")]
 
