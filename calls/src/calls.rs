@@ -10,6 +10,7 @@ use crate::inner::{Inner, Post, Settings, Target};
 use crate::meeting::Together;
 use crate::pool::Pool;
 use crate::rma::{RmaBox, RmaVec};
+use crate::settle::Collective;
 use crate::wire::{CALL, Header, UNIT};
 use bytemuck::Pod;
 use fi_job::Job;
@@ -229,9 +230,9 @@ impl Calls {
     /// by other handles after that.
     ///
     /// # Errors
-    /// As [`Calls::settle`].
+    /// As [`Calls::settle`]: this process then has not left the job, if it has other handles.
     pub fn close(self) -> Result<(), Error> {
-        self.collectively(|waits| {
+        self.collectively(Collective::Close, |waits| {
             self.settle_by(waits)?;
             waits.wait(&self, || !self.0.turn().has_unsent());
             let mut core = self.0.turn();

@@ -77,6 +77,17 @@ pub enum Error {
         /// Bytes that were asked for.
         bytes: usize,
     },
+    /// Processes have come to collective calls that differ: all make the same ones, in the same
+    /// order. Each of them gets this error, and none has done its call.
+    #[error("this process calls {own}, and rank {rank} calls {other}")]
+    Differ {
+        /// The collective call of this process.
+        own: &'static str,
+        /// A rank that has come to another one.
+        rank: u32,
+        /// That.
+        other: &'static str,
+    },
     /// Two actions of the program have the same hash, or the same name.
     #[error("the actions {0} and {1} cannot be told apart: rename one")]
     SameName(&'static str, &'static str),

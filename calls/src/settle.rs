@@ -1,5 +1,6 @@
-//! Sums over all processes, by a binary tree: of barriers, and of waves that tell that no call is under
-//! way.
+//! Sums over all processes, by a binary tree: of barriers, and of waves that tell that no call is
+//! under way. Each has the collective calls that processes have come to, so that all find out where
+//! these differ.
 
 use crate::calls::Calls;
 use crate::core::{Way, header};
@@ -8,6 +9,27 @@ use crate::run::{Panic, keep_first};
 use crate::wire::{DOWN, UP};
 use bytemuck::{Pod, Zeroable, bytes_of};
 use std::panic::resume_unwind;
+
+/// A collective call. Its number, from 1, is that of [`Sums`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Collective {
+    Barrier = 1,
+    Settle,
+    Close,
+}
+
+impl Collective {
+    /// Returns the name of the collective call of a number, which may be any of a peer's.
+    fn name(number: u16) -> &'static str {
+        let names = [
+            (Self::Barrier, "barrier"),
+            (Self::Settle, "settle"),
+            (Self::Close, "close"),
+        ];
+        let found = names.iter().find(|(one, _)| *one as u16 == number);
+        found.map_or("another collective call", |(_, name)| name)
+    }
+}
 
 /// A part of a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
@@ -18,13 +40,16 @@ pub(crate) struct Sums {
     /// Those of them that have not ended.
     unended: u64,
     /// The rank that is gone, plus 1, if one is.
-    gone: u64,
-    unused: u64,
+    gone: u32,
+    /// A rank, and one that has come to another collective call, if one has.
+    ranks: [u32; 2],
+    /// The numbers of these collective calls; 0 for none.
+    collectives: [u16; 2],
 }
 
 impl Sums {
     fn and(self, other: Self) -> Self {
-        Self {
+        let mut sum = Self {
             made: self.made.wrapping_add(other.made),
             unended: self.unended.wrapping_add(other.unended),
             gone: if self.gone == 0 {
@@ -32,15 +57,47 @@ impl Sums {
             } else {
                 self.gone
             },
-            unused: 0,
+            ..self
+        };
+        for (rank, collective) in other.callers() {
+            sum.note(rank, collective);
         }
+        sum
     }
 
     fn gone(rank: u32) -> Self {
         Self {
-            gone: u64::from(rank) + 1,
+            gone: rank.wrapping_add(1),
             ..Self::default()
         }
+    }
+
+    /// Ranks, and the numbers of the collective calls that they have come to.
+    fn callers(self) -> impl Iterator<Item = (u32, u16)> {
+        let all = self.ranks.into_iter().zip(self.collectives);
+        all.filter(|(_, collective)| *collective != 0)
+    }
+
+    /// Notes the collective call that a rank has come to, unless it is noted, or two others are.
+    fn note(&mut self, rank: u32, collective: u16) {
+        let noted = self.collectives;
+        let free = noted.iter().position(|&noted| noted == 0);
+        if let Some(free) = free
+            && !noted.contains(&collective)
+        {
+            (self.ranks[free], self.collectives[free]) = (rank, collective);
+        }
+    }
+
+    /// Returns the error of a process that has come to `own`, where another one has come to another
+    /// collective call.
+    fn difference(self, own: Collective) -> Option<Error> {
+        let other = self.callers().find(|caller| caller.1 != own as u16)?;
+        Some(Error::Differ {
+            own: Collective::name(own as u16),
+            rank: other.0,
+            other: Collective::name(other.1),
+        })
     }
 }
 
@@ -127,8 +184,11 @@ impl std::iter::Sum<Sums> for Whole {
 
 /// The waits of a collective call, which each process does to its end: one that left it where a
 /// function of the program's panics would take its next one for that of the others.
-#[derive(Default)]
-pub(crate) struct Waits(Option<Panic>);
+pub(crate) struct Waits {
+    /// The collective call.
+    of: Collective,
+    panic: Option<Panic>,
+}
 
 impl Waits {
     /// Polls until `is_done`, and keeps the first panic.
@@ -136,7 +196,7 @@ impl Waits {
         if !is_done()
             && let Err(panic) = calls.wait_through(is_done)
         {
-            keep_first(&mut self.0, panic);
+            keep_first(&mut self.panic, panic);
         }
     }
 }
@@ -148,19 +208,20 @@ impl Calls {
     /// [`Error::Nested`] in an action; those of `act`.
     pub(crate) fn collectively<T>(
         &self,
+        of: Collective,
         act: impl FnOnce(&mut Waits) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.refuse_in_actions()?;
         let _alone = self.inner().collective();
-        let mut waits = Waits::default();
+        let mut waits = Waits { of, panic: None };
         let done = act(&mut waits);
-        waits.0.map_or(done, |panic| resume_unwind(panic))
+        waits.panic.map_or(done, |panic| resume_unwind(panic))
     }
 
     /// Adds the parts of all processes up: collective.
     ///
     /// # Errors
-    /// [`Error::Gone`] or [`Error::Link`], with all that take part.
+    /// [`Error::Gone`], [`Error::Link`] or [`Error::Differ`], with all that take part.
     fn sum(&self, waits: &mut Waits, own: impl FnOnce() -> Sums) -> Result<Sums, Error> {
         {
             let mut core = self.inner().turn();
@@ -181,9 +242,8 @@ impl Calls {
         let sum = self.sum_on(waits, own);
         self.inner().turn().waves.is_open = false;
         match sum.gone.checked_sub(1) {
-            None => Ok(sum),
+            None => sum.difference(waits.of).map_or(Ok(sum), Err),
             Some(rank) => {
-                let rank = rank as u32;
                 let lost = self.inner().turn().lost(rank);
                 Err(lost.unwrap_or(Error::Gone { rank }))
             }
@@ -193,7 +253,8 @@ impl Calls {
     fn sum_on(&self, waits: &mut Waits, own: impl FnOnce() -> Sums) -> Sums {
         let inner = self.inner();
         waits.wait(self, || inner.turn().waves.of_children().is_some());
-        let own = own();
+        let mut own = own();
+        own.note(inner.rank, waits.of as u16);
         let (parent, wave) = {
             let mut core = self.inner().turn();
             let part = core.waves.of_children().unwrap_or_default().and(own);
@@ -231,10 +292,13 @@ impl Calls {
     /// Waits until all processes have called it: collective.
     ///
     /// # Errors
-    /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not reached
-    /// any more; [`Error::Nested`] in an action.
+    /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not
+    /// reached any more; [`Error::Differ`] with all, where one has come to another collective call;
+    /// [`Error::Nested`] in an action.
     pub fn barrier(&self) -> Result<(), Error> {
-        self.collectively(|waits| self.sum(waits, Sums::default).map(drop))
+        self.collectively(Collective::Barrier, |waits| {
+            self.sum(waits, Sums::default).map(drop)
+        })
     }
 
     /// Waits until no call of any process is under way: collective. Two sums of the same number of calls
@@ -242,10 +306,11 @@ impl Calls {
     /// way (the counters of Mattern, "Algorithms for distributed termination detection", 1987).
     ///
     /// # Errors
-    /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not reached
-    /// any more; [`Error::Nested`] in an action.
+    /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not
+    /// reached any more; [`Error::Differ`] with all, where one has come to another collective call;
+    /// [`Error::Nested`] in an action.
     pub fn settle(&self) -> Result<(), Error> {
-        self.collectively(|waits| self.settle_by(waits))
+        self.collectively(Collective::Settle, |waits| self.settle_by(waits))
     }
 
     /// Does as [`Calls::settle`], in a collective call.

@@ -14,6 +14,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     ("values_that_panic", values_that_panic),
     ("scope_panics", scope_panics),
     ("collective_in_an_action", collective_in_an_action),
+    ("differing_collectives", differing_collectives),
 ];
 
 #[action]
@@ -214,6 +215,34 @@ fn collects(here: &Here) -> [bool; 3] {
 fn collective_in_an_action(calls: &Calls) {
     let refused = next(calls).run(collects, ()).wait().expect("a result");
     assert_eq!(refused, [true; 3]);
+}
+
+/// A collective call by its name.
+type Collective = (&'static str, fn(&Calls) -> Result<(), Error>);
+
+/// Checks that all processes are told where one of them has come to another collective call.
+fn differing_collectives(calls: &Calls) {
+    let all: [Collective; 3] = [
+        ("barrier", Calls::barrier),
+        ("settle", Calls::settle),
+        ("close", |calls| calls.clone().close()),
+    ];
+    let (me, odd) = (calls.rank(), calls.ranks() - 1);
+    if odd == 0 {
+        return;
+    }
+    for (one, another) in [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)] {
+        let mine = if me == odd { one } else { another };
+        let failed = all[mine].1(calls);
+        let Err(Error::Differ { own, rank, other }) = failed else {
+            panic!("{failed:?}");
+        };
+        assert_eq!(own, all[mine].0);
+        assert_eq!(other, all[one + another - mine].0);
+        assert_eq!(rank == odd, me != odd, "{rank}");
+        // They are in step as before.
+        assert_eq!(next(calls).run(one_more, (1,)).wait().expect("a result"), 2);
+    }
 }
 
 /// Calls of a farewell, and bytes of each.

@@ -21,6 +21,7 @@ const ALL: &[&str] = &[
     "values_that_panic",
     "scope_panics",
     "collective_in_an_action",
+    "differing_collectives",
     "storm",
     "threads",
     "calls_by_calls",
