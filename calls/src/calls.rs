@@ -226,8 +226,8 @@ impl Calls {
     }
 
     /// Waits until no call of any process is under way, those included that actions have made: then
-    /// waits for all others, and leaves the job. Collective. Nobody waits for calls that are made
-    /// by other handles after that.
+    /// waits for all others, and leaves the job. Collective. Calls that are made by other handles
+    /// after that fail.
     ///
     /// # Errors
     /// As [`Calls::settle`]: this process then has not left the job, if it has other handles.

@@ -1,6 +1,7 @@
 //! Errors.
 
 use crate::archive::LoadError;
+use crate::core::Lost;
 use fi_provider::raw::error as raw;
 
 /// Why a call, or the opening of calls, has failed.
@@ -88,6 +89,9 @@ pub enum Error {
         /// That.
         other: &'static str,
     },
+    /// This process has closed its calls, by this handle or another one.
+    #[error("this process has closed its calls")]
+    Closed,
     /// Two actions of the program have the same hash, or the same name.
     #[error("the actions {0} and {1} cannot be told apart: rename one")]
     SameName(&'static str, &'static str),
@@ -113,10 +117,11 @@ pub enum Error {
 
 impl Error {
     /// The error of calls to a rank that nothing is sent to any more, for this reason.
-    pub(crate) fn of_lost(rank: u32, why: raw::Error) -> Self {
+    pub(crate) fn of_lost(rank: u32, why: Lost) -> Self {
         match why {
-            raw::Error::PeerGone | raw::Error::Unreachable => Self::Gone { rank },
-            error => Self::Link { rank, error },
+            Lost::Closed => Self::Closed,
+            Lost::Fabric(raw::Error::PeerGone | raw::Error::Unreachable) => Self::Gone { rank },
+            Lost::Fabric(error) => Self::Link { rank, error },
         }
     }
 }

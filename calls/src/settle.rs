@@ -205,7 +205,7 @@ impl Calls {
     /// Does a collective call; a panic of the program's functions goes on behind it.
     ///
     /// # Errors
-    /// [`Error::Nested`] in an action; those of `act`.
+    /// [`Error::Nested`] in an action; [`Error::Closed`] behind [`Calls::close`]; those of `act`.
     pub(crate) fn collectively<T>(
         &self,
         of: Collective,
@@ -213,6 +213,9 @@ impl Calls {
     ) -> Result<T, Error> {
         self.refuse_in_actions()?;
         let _alone = self.inner().collective();
+        if self.inner().turn().is_closed {
+            return Err(Error::Closed);
+        }
         let mut waits = Waits { of, panic: None };
         let done = act(&mut waits);
         waits.panic.map_or(done, |panic| resume_unwind(panic))
@@ -294,7 +297,7 @@ impl Calls {
     /// # Errors
     /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not
     /// reached any more; [`Error::Differ`] with all, where one has come to another collective call;
-    /// [`Error::Nested`] in an action.
+    /// [`Error::Nested`] in an action; [`Error::Closed`] behind [`Calls::close`].
     pub fn barrier(&self) -> Result<(), Error> {
         self.collectively(Collective::Barrier, |waits| {
             self.sum(waits, Sums::default).map(drop)
@@ -308,7 +311,7 @@ impl Calls {
     /// # Errors
     /// [`Error::Gone`] or [`Error::Link`] with all that take part, where a rank is gone or is not
     /// reached any more; [`Error::Differ`] with all, where one has come to another collective call;
-    /// [`Error::Nested`] in an action.
+    /// [`Error::Nested`] in an action; [`Error::Closed`] behind [`Calls::close`].
     pub fn settle(&self) -> Result<(), Error> {
         self.collectively(Collective::Settle, |waits| self.settle_by(waits))
     }

@@ -1,6 +1,8 @@
 //! Collective calls that differ among processes: each fails on all of them, and later ones work.
+//! Calls behind the end of calls: all fail.
 
 use calls::{Calls, Config, Error, Together, action};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -50,6 +52,11 @@ fn is_told(calls: &Calls, failed: Result<(), Error>, of: (&str, &str)) {
 #[action]
 fn add(left: u64, right: u64) -> u64 {
     left + right
+}
+
+#[action]
+fn long(bytes: Vec<u8>) -> usize {
+    bytes.len()
 }
 
 /// Has each rank in turn call another thing than all others, for all pairs of calls.
@@ -104,5 +111,61 @@ fn all_kinds_at_once_differ() {
         let begin = format!("this process calls {own}, and rank ");
         assert!(text.starts_with(&begin), "{text}");
         calls.clone().close().unwrap();
+    });
+}
+
+#[test]
+fn calls_behind_close_fail() {
+    for ranks in [1, 3] {
+        among(ranks, Config::default, |calls| {
+            let early = calls.to(0).unwrap().run(add, (1, 2));
+            calls.clone().close().unwrap();
+            assert_eq!(early.wait().unwrap(), 3);
+            let is_refused = |failed: Result<(), Error>| {
+                assert!(matches!(failed, Err(Error::Closed)), "{failed:?}");
+            };
+            for rank in 0..calls.ranks() {
+                let peer = calls.to(rank).unwrap();
+                is_refused(peer.run(add, (2, 3)).wait().map(drop));
+                is_refused(peer.run(long, (vec![1; 100_000],)).wait().map(drop));
+                peer.tell(add, (2, 3));
+                is_refused(calls.wait_all());
+                calls.wait_all().unwrap();
+                let lent = [1; 100_000];
+                let call = calls.scope(|scope| scope.run(rank, long, (&lent[..],)));
+                is_refused(call.unwrap().wait().map(drop));
+            }
+            for (_, call) in COLLECTIVES {
+                is_refused(call(calls));
+            }
+        });
+    }
+}
+
+#[test]
+fn calls_that_close_has_overtaken_end() {
+    among(2, Config::default, |calls| {
+        let other = calls.to(1 - calls.rank()).unwrap();
+        let is_closing = AtomicBool::new(true);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                // As long as others are made, nobody has closed: not for ever.
+                for len in (0..300).map(|number| number % 3 * 50_000) {
+                    // ORDERING: it ends some time.
+                    if !is_closing.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let done = other.run(long, (vec![1; len],)).wait();
+                    let is_one = matches!(done, Ok(came) if came == len);
+                    assert!(is_one || matches!(done, Err(Error::Closed)), "{done:?}");
+                }
+            });
+            let closed = calls.clone().close();
+            // ORDERING: it comes some time.
+            is_closing.store(false, Ordering::Relaxed);
+            closed.unwrap();
+        });
+        let done = other.run(add, (1, 2)).wait();
+        assert!(matches!(done, Err(Error::Closed)), "{done:?}");
     });
 }

@@ -17,7 +17,9 @@ fn among(ranks: u32, config: fn() -> Config, body: impl Fn(&Calls) + Sync) {
                 };
                 let calls = Calls::open_with(config).unwrap();
                 body(&calls);
-                calls.close().unwrap();
+                let closed = calls.close();
+                // A body may have closed them by another handle.
+                assert!(matches!(closed, Ok(()) | Err(Error::Closed)), "{closed:?}");
             });
         }
     });

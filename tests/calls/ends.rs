@@ -271,3 +271,22 @@ pub(super) fn farewell(calls: Calls) {
         assert!(begin.elapsed() < Duration::from_secs(10), "{COME:?} bytes");
     }
 }
+
+/// Closes, and checks that calls by another handle fail then.
+pub(super) fn closed(calls: Calls) {
+    let behind = calls.clone();
+    calls.close().expect("all are there");
+    let is_closed = |failed: Result<(), Error>| {
+        assert!(matches!(failed, Err(Error::Closed)), "{failed:?}");
+    };
+    let ranks = 0..behind.ranks();
+    let late = behind.to_each(ranks, sum, (vec![1; 100_000],));
+    for failed in late.expect("the ranks are there") {
+        is_closed(failed.wait().map(drop));
+    }
+    next(&behind).tell(fall, ("it does not",));
+    is_closed(behind.wait_all());
+    is_closed(behind.barrier());
+    is_closed(behind.settle());
+    is_closed(behind.close());
+}

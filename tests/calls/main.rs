@@ -30,9 +30,14 @@ fn main() {
     let name = names.next().unwrap_or_default();
     let config = config(&name).unwrap_or_else(|| panic!("{name}: no such configuration"));
     let calls = Calls::open_with(config).expect("a job");
-    if name == "farewell" {
-        ends::farewell(calls);
-        println!("farewell: done");
+    let alone: Option<fn(Calls)> = match &*name {
+        "farewell" => Some(ends::farewell),
+        "closed" => Some(ends::closed),
+        _ => None,
+    };
+    if let Some(run) = alone {
+        run(calls);
+        println!("{name}: done");
         return;
     }
     for name in names {
@@ -49,7 +54,7 @@ fn main() {
 fn config(name: &str) -> Option<Config> {
     let default = Config::default();
     Some(match name {
-        "default" | "farewell" => default,
+        "default" | "farewell" | "closed" => default,
         // Two chunks fit in the table of a message.
         "small" => Config {
             ring: 1 << 10,

@@ -62,13 +62,22 @@ pub(crate) struct Waiting {
     id: u64,
 }
 
+/// Reason why nothing is sent to a rank any more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lost {
+    /// The fabric's.
+    Fabric(raw::Error),
+    /// This process has closed its calls.
+    Closed,
+}
+
 /// Another process, or this one.
 #[derive(Default)]
 pub(crate) struct Peer {
     /// By [`Way`].
     outboxes: [Outbox; 2],
     /// Why nothing is sent to it any more.
-    lost: Option<raw::Error>,
+    lost: Option<Lost>,
     /// Calls to it that have not ended.
     unended: u64,
     /// Calls without a reply that it has said to have run.
@@ -105,6 +114,7 @@ pub(crate) struct Core {
     numbers: u64,
     pub(crate) out: Vec<Ready>,
     pub(crate) waves: Waves,
+    pub(crate) is_closed: bool,
     /// Calls that were made.
     pub(crate) made: u64,
     /// The most bytes of a message.
@@ -191,6 +201,7 @@ impl Core {
             numbers: 0,
             out: Vec::new(),
             waves: Waves::new(rank, ranks),
+            is_closed: false,
             made: 0,
             message,
             together: u32::try_from(together).unwrap_or(u32::MAX),
@@ -379,6 +390,11 @@ impl Core {
     pub(crate) fn part(&mut self, rank: u32, why: raw::Error) {
         use raw::Error::{BadAddress, NoSuchPeer, TooLong};
         debug_assert!(!matches!(why, BadAddress | NoSuchPeer | TooLong), "{why}");
+        self.part_for(rank, Lost::Fabric(why));
+    }
+
+    /// Drops all that concerns a rank that nothing is sent to any more, for this reason.
+    fn part_for(&mut self, rank: u32, why: Lost) {
         let peer = &mut self.peers[rank as usize];
         if peer.lost.is_some() {
             return;
@@ -406,13 +422,17 @@ impl Core {
     }
 
     /// Waits until all messages have left, and all processes have come here: behind the last sum, so that
-    /// nobody takes those that end before it for gone. Collective.
+    /// nobody takes those that end before it for gone. Calls fail from then on. Collective.
     ///
     /// # Errors
     /// Those of the job.
     pub(crate) fn part_from_all(&mut self) -> Result<(), Error> {
         self.quiet(Instant::now() + FAREWELL);
         self.job.exchange(&[0])?;
+        self.is_closed = true;
+        for rank in 0..self.peers.len() as u32 {
+            self.part_for(rank, Lost::Closed);
+        }
         Ok(())
     }
 

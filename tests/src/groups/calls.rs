@@ -63,6 +63,9 @@ const SHORT_CHUNKS: Row = ("short_chunks", &["short_chunks"]);
 /// The end of a process that has not closed its calls.
 const FAREWELL: Row = ("farewell", &["farewell"]);
 
+/// Calls by a handle that stays when another one has closed them.
+const CLOSED: Row = ("closed", &["closed"]);
+
 /// Programs for many processes, and for slow ones.
 const FEW: &[&str] = &[
     "arguments",
@@ -95,6 +98,7 @@ const JOBS: &[(&str, &[&str], &[Row])] = &[
             FUNCTIONS,
             FALLS,
             LIMITED,
+            CLOSED,
         ],
     ),
     (
@@ -114,6 +118,7 @@ const JOBS: &[(&str, &[&str], &[Row])] = &[
             FALLS,
             LIMITED,
             FAREWELL,
+            CLOSED,
         ],
     ),
     ("4", &["--ppn", "2"], &[("default", ALL), ("rayon", FEW)]),
