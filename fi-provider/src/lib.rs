@@ -2,7 +2,8 @@
 //!
 //! [`raw`] has its objects, for programs of any kind. [`symmetric`] is the view of programs with
 //! symmetric memory. Under it lie the [`device`] and the [`registration`] of memory with it,
-//! providers of the system's [`libfabric`], and the memory of the [`node`].
+//! providers of the system's [`libfabric`], and the memory of the [`node`]. [`variables`] has what
+//! users choose.
 
 pub mod device;
 pub mod libfabric;
@@ -10,6 +11,7 @@ pub mod raw;
 pub mod registration;
 pub mod software;
 pub mod symmetric;
+pub mod variables;
 
 pub use fi_shm::helper;
 

@@ -23,7 +23,7 @@ use crate::report;
 use crate::routine::Routine;
 use crate::team::table;
 use fi_bootstrap::Bootstrap;
-use fi_provider::device;
+use fi_provider::{device, variables};
 use std::ffi::{c_int, c_void};
 use std::fmt::Display;
 use std::io::Write;
@@ -95,7 +95,7 @@ fn start(at: Routine, thread_level: c_int) -> Result<(), Failure> {
     let wishes = Wishes {
         heap_len: heap_len(env::symmetric_size()?)?,
         thread_level,
-        fabric: env::fabric()?,
+        fabric: variables::fabric()?,
         transports: env::transports()?,
         registrations: env::registrations()?,
         leave: env::leave()?,

@@ -1,11 +1,12 @@
 //! The environment variables: those of the standard (OpenSHMEM 1.6, section 8), with their old SMA_
 //! names, and those that choose the fabric.
 
-use super::error::{Error, policies};
+use super::error::Error;
 use super::workspace::CONNECTIONS;
 use fi_provider::device::{Completions, DEFAULT_POLICY, POLICIES, Policy, Transport};
 use fi_provider::libfabric::LEAVE;
 use fi_provider::registration::Limits;
+use fi_provider::variables::{self, choice, value};
 use std::time::Duration;
 
 /// The size of the symmetric heap in bytes where nobody says otherwise.
@@ -37,33 +38,6 @@ pub(crate) fn symmetric_size() -> Result<usize, Error> {
         None => Ok(DEFAULT_HEAP),
         Some(text) => parse_size(&text).ok_or(Error::SymmetricSize(text)),
     }
-}
-
-/// The fabrics by which PEs may reach each other (FARREACH_FABRIC).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fabric {
-    /// Shared memory on a node, and where there are several an mlx5 device, or else libfabric.
-    Auto,
-    /// Shared memory only.
-    Shm,
-    /// As `Auto`, but between nodes an mlx5 device alone.
-    Mlx5,
-    /// As `Auto`, but between nodes a provider of libfabric alone.
-    Libfabric,
-}
-
-/// Returns the fabric (FARREACH_FABRIC).
-pub(crate) fn fabric() -> Result<Fabric, Error> {
-    choice(
-        "FARREACH_FABRIC",
-        &[
-            ("auto", Fabric::Auto),
-            ("shm", Fabric::Shm),
-            ("mlx5", Fabric::Mlx5),
-            ("libfabric", Fabric::Libfabric),
-        ],
-    )
-    .map_err(Error::Fabric)
 }
 
 /// The way in which PEs reach each other over a device.
@@ -107,15 +81,8 @@ pub(crate) fn transports() -> Result<Transports, Error> {
         rc: number("FARREACH_RC_PES", RC_PES)?,
         dc: number("FARREACH_DC_PES", DC_PES)?,
     };
-    choice(
-        "FARREACH_TRANSPORT",
-        &[
-            ("auto", auto),
-            ("rc", Transports::Only(Transport::Rc)),
-            ("dc", Transports::Only(Transport::Dc)),
-        ],
-    )
-    .map_err(Error::Transport)
+    let only = [Transport::Rc, Transport::Dc].map(Transports::Only);
+    Ok(variables::transport(auto, only[0], only[1])?)
 }
 
 /// The most queues of DC that a default lane spreads its peers over.
@@ -141,12 +108,6 @@ fn number(variable: &'static str, default: u32) -> Result<u32, Error> {
     }
 }
 
-/// Returns the value of a variable that is set, and not empty.
-fn value(variable: &str) -> Option<String> {
-    let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
-    value.filter(|text| !text.is_empty())
-}
-
 /// The time for which a host may be silent where nobody says otherwise.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -167,12 +128,6 @@ fn parse_silence(text: &str) -> Option<Option<Duration>> {
         0.1..=1e6 => Some(Some(Duration::from_secs_f64(seconds))),
         _ => None,
     }
-}
-
-/// Returns the provider of libfabric to take (FARREACH_LIBFABRIC_PROVIDER); the best where it is
-/// not set.
-pub(crate) fn provider() -> Option<String> {
-    value("FARREACH_LIBFABRIC_PROVIDER")
 }
 
 /// Returns the time for which the thread that serves peers over libfabric leaves that to a program
@@ -213,14 +168,14 @@ fn parse_limits(text: &str) -> Option<Limits> {
 pub(crate) fn lanes() -> Result<&'static Policy, Error> {
     let mut choices = vec![("", DEFAULT_POLICY)];
     choices.extend(POLICIES.iter().map(|policy| (policy.name, policy)));
-    choice("FARREACH_LANES", &choices).map_err(Error::Lanes)
+    Ok(choice("FARREACH_LANES", &choices)?)
 }
 
 /// Returns whether lanes of a device have a completion queue each or share one
 /// (FARREACH_COMPLETIONS).
 pub(crate) fn completions() -> Result<Completions, Error> {
     let choices = Completions::ALL.map(|which| (which.name(), which));
-    choice("FARREACH_COMPLETIONS", &choices).map_err(Error::Completions)
+    Ok(choice("FARREACH_COMPLETIONS", &choices)?)
 }
 
 /// Returns the number of PEs that collectives of teams take for a node
@@ -234,20 +189,6 @@ pub(crate) fn collective_node_size() -> Result<Option<u32>, Error> {
         Ok(size) if size > 0 => Ok(Some(size)),
         _ => Err(Error::CollectiveNodeSize(text.into_owned())),
     }
-}
-
-/// Returns the choice that the value of `variable` names; the first of `choices` where it is not
-/// set or empty.
-fn choice<T: Copy>(variable: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    chosen(value(variable).unwrap_or_default(), choices)
-}
-
-fn chosen<T: Copy>(text: String, choices: &[(&str, T)]) -> Result<T, String> {
-    choices
-        .iter()
-        .find(|(name, _)| text.is_empty() || *name == text)
-        .map(|&(_, value)| value)
-        .ok_or(text)
 }
 
 /// Returns the value of a non-negative number, integer or not, and perhaps one of k, m, g, t; text
@@ -292,7 +233,8 @@ fn number_len(text: &str) -> usize {
 
 /// Returns the text about the variables that SHMEM_INFO prints.
 pub(crate) fn help() -> String {
-    let (default, policies) = (DEFAULT_POLICY.name, policies());
+    let default = DEFAULT_POLICY.name;
+    let policies = variables::list(POLICIES.iter().map(|policy| policy.name));
     format!(
         "{HELP}
   FARREACH_LANES        what lanes of the device share, one for each context: {policies};
@@ -355,17 +297,6 @@ mod tests {
         ] {
             assert_eq!(parse_silence(text), silence, "{text}");
         }
-    }
-
-    #[test]
-    fn a_choice_is_a_word_of_the_list_or_its_first() {
-        let choices = [("auto", 1), ("shm", 2)];
-        let chosen = |text: &str| chosen(text.to_owned(), &choices);
-        assert_eq!(chosen(""), Ok(1));
-        assert_eq!(chosen("auto"), Ok(1));
-        assert_eq!(chosen("shm"), Ok(2));
-        assert_eq!(chosen("SHM"), Err("SHM".to_owned()));
-        assert_eq!(chosen("tcp"), Err("tcp".to_owned()));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Errors of the start of a job.
 
 use super::workspace::TEAMS;
-use fi_provider::device::{self, POLICIES};
+use fi_provider::device;
 use fi_provider::software;
+use fi_provider::variables::NoneOf;
 use std::io;
 
 /// Reason for which the library could not be initialised.
@@ -66,12 +67,9 @@ pub enum Error {
         /// The system's answer.
         source: io::Error,
     },
-    /// FARREACH_FABRIC names no fabric.
-    #[error("FARREACH_FABRIC={0:?} is none of auto, shm, mlx5 and libfabric")]
-    Fabric(String),
-    /// FARREACH_TRANSPORT names no transport.
-    #[error("FARREACH_TRANSPORT={0:?} is none of auto, rc and dc")]
-    Transport(String),
+    /// A variable is none of the words that it may be: FARREACH_FABRIC names no fabric, say.
+    #[error(transparent)]
+    Variable(#[from] NoneOf),
     /// A variable's value is no number.
     #[error("{0}={1:?} is not a whole number from 0 to 4294967295")]
     Number(&'static str, String),
@@ -88,12 +86,6 @@ pub enum Error {
         "FARREACH_REGISTRATION_CACHE={0:?} is neither a number of bytes, perhaps with k, m, g or t, nor that, a comma and a number of entries up to 1048576"
     )]
     RegistrationCache(String),
-    /// FARREACH_LANES names no policy.
-    #[error("FARREACH_LANES={0:?} is none of {names}", names = policies())]
-    Lanes(String),
-    /// FARREACH_COMPLETIONS names nothing.
-    #[error("FARREACH_COMPLETIONS={0:?} is none of own and shared")]
-    Completions(String),
     /// FARREACH_COLLECTIVE_NODE_SIZE is not a number of PEs.
     #[error("FARREACH_COLLECTIVE_NODE_SIZE={0:?} is not a number of PEs, from 1")]
     CollectiveNodeSize(String),
@@ -243,11 +235,4 @@ fn before(device: &Option<Box<device::Error>>) -> String {
         Some(device) => format!("{device}. {}. And libfabric: ", software::remedy(device)),
         None => String::new(),
     }
-}
-
-/// Returns the names of all policies, as `a, b and c`.
-pub(super) fn policies() -> String {
-    let names = POLICIES.each_ref().map(|policy| policy.name);
-    let [others @ .., last] = &names;
-    format!("{} and {last}", others.join(", "))
 }

@@ -1,7 +1,7 @@
 //! Beginning a session: the heap, the window, and in a job of several nodes the device that
 //! connects them.
 
-use super::env::{self, Fabric, Transports};
+use super::env::{self, Transports};
 use super::error::Error;
 use super::node::{Node, Sizes};
 use super::places::Places;
@@ -17,6 +17,7 @@ use fi_provider::registration::Limits;
 use fi_provider::symmetric::address_vector::PeerIndex;
 use fi_provider::symmetric::domain::Domain;
 use fi_provider::symmetric::window::Window;
+use fi_provider::variables::{self, Fabric};
 use std::ffi::c_int;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -163,7 +164,7 @@ fn connect(
         }
     }
     let config = libfabric::Config {
-        provider: env::provider(),
+        provider: variables::libfabric_provider(),
         shared: wishes.thread_level == MULTIPLE,
         is_crowded: job.node.is_crowded(),
         leave: wishes.leave,
