@@ -29,7 +29,7 @@ fn main() {
     let mut names = std::env::args().skip(1);
     let name = names.next().unwrap_or_default();
     let config = config(&name).unwrap_or_else(|| panic!("{name}: no such configuration"));
-    let calls = Calls::open_with(config).expect("a job");
+    let calls = Calls::open_with(config).unwrap_or_else(|error| panic!("{error}"));
     let alone: Option<fn(Calls)> = match &*name {
         "farewell" => Some(ends::farewell),
         "closed" => Some(ends::closed),

@@ -1,5 +1,7 @@
 //! Errors of a job.
 
+use fi_provider::variables::NoneOf;
+
 /// Reason why a process cannot take part in a job.
 #[non_exhaustive]
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +27,12 @@ pub enum Error {
     /// A variable of the environment makes no sense.
     #[error("{0}")]
     Variable(Box<str>),
+}
+
+impl From<NoneOf> for Error {
+    fn from(error: NoneOf) -> Self {
+        Self::Variable(error.to_string().into_boxed_str())
+    }
 }
 
 impl From<fi_bootstrap::Error> for Error {

@@ -126,11 +126,13 @@ impl Job {
     }
 
     /// Finds out whether the processes are on several nodes, and how others are reached then:
-    /// collective. This process's node is `pretended`, where that is given.
+    /// collective. This process's node is `pretended`, where that is given. FARREACH_FABRIC and
+    /// FARREACH_TRANSPORT that name nothing are refused on one node, too.
     ///
     /// # Errors
     /// [`Error::NoNetwork`], [`Error::Variable`], and those of [`Job::exchange`].
     pub fn place(&mut self, pretended: Option<u32>) -> Result<Place, Error> {
+        let wishes = reach::Wishes::read()?;
         let node = match pretended {
             None => self.node()?,
             pretended => pretended,
@@ -140,7 +142,7 @@ impl Job {
         Ok(Place {
             node,
             far: are_several
-                .then(|| reach::transport(|is_here| self.do_all(is_here)))
+                .then(|| reach::transport(wishes, |is_here| self.do_all(is_here)))
                 .transpose()?,
         })
     }

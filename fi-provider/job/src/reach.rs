@@ -3,52 +3,50 @@
 use crate::error::Error;
 use fi_provider::libfabric;
 use fi_provider::raw::far::Transport;
+use fi_provider::variables::{self, Fabric, NoneOf};
 
-/// Wanted way to other nodes (FARREACH_FABRIC).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
-    /// By a device where every process has one, or else by libfabric.
-    Any,
-    Device,
-    Libfabric,
-    Nothing,
+/// Ways to other nodes that the user wants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wishes {
+    fabric: Fabric,
+    by_device: Transport,
 }
 
-/// Finds out how other nodes are reached (FARREACH_FABRIC, FARREACH_TRANSPORT,
-/// FARREACH_LIBFABRIC_PROVIDER): in the same way by all processes. `do_all` tells whether all say
-/// yes: collective.
+impl Wishes {
+    /// Reads FARREACH_FABRIC and FARREACH_TRANSPORT.
+    ///
+    /// # Errors
+    /// [`NoneOf`] where one of them names nothing.
+    pub(crate) fn read() -> Result<Self, NoneOf> {
+        Ok(Self {
+            fabric: variables::fabric()?,
+            by_device: variables::transport(Transport::Rc, Transport::Rc, Transport::Dc)?,
+        })
+    }
+}
+
+/// Finds out how other nodes are reached (FARREACH_LIBFABRIC_PROVIDER, too): in the same way by all
+/// processes. `do_all` tells whether all say yes: collective.
 ///
 /// # Errors
-/// [`Error::Variable`]; [`Error::NoNetwork`] where there is none; those of `do_all`.
+/// [`Error::NoNetwork`] where there is none; those of `do_all`.
 pub(crate) fn transport(
+    wishes: Wishes,
     mut do_all: impl FnMut(bool) -> Result<bool, Error>,
 ) -> Result<Transport, Error> {
-    let fabrics = [
-        ("auto", Wanted::Any),
-        ("mlx5", Wanted::Device),
-        ("libfabric", Wanted::Libfabric),
-        ("shm", Wanted::Nothing),
-    ];
-    let wanted = choice("FARREACH_FABRIC", "auto, mlx5, libfabric, shm", &fabrics)?;
-    let transports = [
-        ("auto", Transport::Rc),
-        ("rc", Transport::Rc),
-        ("dc", Transport::Dc),
-    ];
-    let by_device = choice("FARREACH_TRANSPORT", "auto, rc, dc", &transports)?;
     let mut reasons = Vec::new();
-    if matches!(wanted, Wanted::Any | Wanted::Device) {
+    if matches!(wishes.fabric, Fabric::Auto | Fabric::Mlx5) {
         let probed = fi_provider::device::probe();
         if do_all(probed.is_ok())? {
-            return Ok(by_device);
+            return Ok(wishes.by_device);
         }
         reasons.push(match probed {
             Ok(()) => "another process has no mlx5 device".to_owned(),
             Err(error) => format!("mlx5: {error}"),
         });
     }
-    if matches!(wanted, Wanted::Any | Wanted::Libfabric) {
-        let provider = value("FARREACH_LIBFABRIC_PROVIDER");
+    if matches!(wishes.fabric, Fabric::Auto | Fabric::Libfabric) {
+        let provider = variables::libfabric_provider();
         let found = libfabric::best(provider.as_deref());
         if do_all(found.is_ok())? {
             // One string for each job, of which a process has few.
@@ -64,27 +62,6 @@ pub(crate) fn transport(
         reasons.push("FARREACH_FABRIC is shm".to_owned());
     }
     Err(Error::NoNetwork(reasons.join("; ").into_boxed_str()))
-}
-
-/// Returns the value of a variable that is set, and not empty.
-fn value(variable: &str) -> Option<String> {
-    let value = std::env::var_os(variable).map(|value| value.to_string_lossy().into_owned());
-    value.filter(|value| !value.is_empty())
-}
-
-/// Returns the choice that a variable makes, the first one by default.
-fn choice<T: Copy>(
-    variable: &'static str,
-    choices: &'static str,
-    known: &[(&str, T)],
-) -> Result<T, Error> {
-    let value = value(variable);
-    let wanted = value.as_deref().unwrap_or(known[0].0);
-    let found = known.iter().find(|(name, _)| *name == wanted);
-    found.map(|(_, choice)| *choice).ok_or_else(|| {
-        let text = format!("{variable} is \"{wanted}\", which is not one of {choices}");
-        Error::Variable(text.into_boxed_str())
-    })
 }
 
 /// Returns the number of this process's node for the others: the pretended one, or the system's.

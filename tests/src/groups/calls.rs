@@ -184,6 +184,9 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
         case.limit = Duration::from_secs(120);
         cases.push(case);
     }
+    let run = Invocation::new(session.place.staged("bin/oshrun")).args(["-n", "2"]);
+    let case = job("oshrun -n 2".to_owned(), run, FAREWELL);
+    cases.extend(rust::unknown_fabrics(&case));
     cases.extend(soaks(session));
     cases.extend(rust::misuses(session, "tests/calls/misuse", "calls")?);
     Ok(cases)

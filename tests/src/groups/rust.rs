@@ -277,6 +277,9 @@ pub(crate) fn cases(session: &Session) -> Result<Vec<Case>, String> {
     );
     mixed.expect = fails(&["PE 1 is in a barrier or another call"]);
     cases.push(mixed);
+    let name = "oshrun -n 2".to_owned();
+    let job = job_case(session, &build, name, &[], &["-n", "2"], &["phases"]);
+    cases.extend(unknown_fabrics(&job));
     cases.extend(misuses(session, "tests/rust/misuse", "shmem")?);
     Ok(cases)
 }
@@ -317,6 +320,22 @@ pub(super) fn misuses(session: &Session, folder: &str, package: &str) -> Result<
         cases.push(case);
     }
     Ok(cases)
+}
+
+/// Returns a case for each variable that says how processes reach each other: `case`, a job on one
+/// node, is refused where the variable names nothing, by the same message whatever the job's layer.
+pub(super) fn unknown_fabrics(case: &Case) -> impl Iterator<Item = Case> {
+    let variables = [
+        ("FARREACH_FABRIC", "auto, shm, mlx5 and libfabric"),
+        ("FARREACH_TRANSPORT", "auto, rc and dc"),
+    ];
+    variables.into_iter().map(|(variable, words)| {
+        let mut case = case.clone();
+        case.name = format!("{variable}=bogus, {}", case.name);
+        case.run = case.run.env(variable, "bogus");
+        case.expect = fails(&[&format!("{variable}=\"bogus\" is none of {words}")]);
+        case
+    })
 }
 
 /// Returns the expectation of a job that ends by a panic with these words.
