@@ -67,7 +67,7 @@ impl Sums {
 
     fn gone(rank: u32) -> Self {
         Self {
-            gone: rank.wrapping_add(1),
+            gone: rank + 1,
             ..Self::default()
         }
     }
@@ -338,5 +338,54 @@ impl Calls {
             }
             before = (sums.unended == 0).then_some(sums.made);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Collective, Sums};
+    use crate::core::{Way, header};
+    use crate::wire::UP;
+    use crate::{Calls, Config, Error, Together};
+    use bytemuck::bytes_of;
+    use std::sync::mpsc;
+
+    /// Returns what a barrier of rank 0 returns where rank 1 sends `part`.
+    fn barrier_with(part: Sums) -> Result<(), Error> {
+        let mut meetings = Together::of(2).into_iter().map(|meeting| Config {
+            meeting: Some(Box::new(meeting)),
+            ..Config::default()
+        });
+        let [first, second] = [meetings.next().unwrap(), meetings.next().unwrap()];
+        // Dropped where a thread panics, too.
+        let (told, is_told) = mpsc::channel();
+        std::thread::scope(move |threads| {
+            threads.spawn(move || {
+                let calls = Calls::open_with(second).unwrap();
+                let mut core = calls.inner().turn();
+                let bytes = std::iter::once(bytes_of(&part));
+                core.append(0, Way::Replies, header(UP, 0, 1), bytes);
+                core.send();
+                drop(core);
+                let _ = is_told.recv();
+            });
+            let _told: mpsc::Sender<()> = told;
+            Calls::open_with(first).unwrap().barrier()
+        })
+    }
+
+    #[test]
+    fn any_part_of_a_peer_is_taken() {
+        let told = barrier_with(Sums::gone(77));
+        assert!(matches!(told, Err(Error::Gone { rank: 77 })), "{told:?}");
+        let mut part = Sums::default();
+        part.note(u32::MAX, 9);
+        part.note(1, Collective::Barrier as u16);
+        let told = barrier_with(part);
+        let Err(Error::Differ { own, rank, other }) = told else {
+            panic!("{told:?}");
+        };
+        assert_eq!((own, rank), ("barrier", u32::MAX));
+        assert_eq!(other, "another collective call");
     }
 }

@@ -295,10 +295,11 @@ impl Core {
         self.peers[rank as usize].lost.is_some()
     }
 
-    /// The error of calls to a rank that nothing is sent to any more.
+    /// The error of calls to a rank that nothing is sent to any more; none where there is no such
+    /// rank.
     #[cold]
     pub(crate) fn lost(&self, rank: u32) -> Option<Error> {
-        let lost = self.peers[rank as usize].lost?;
+        let lost = self.peers.get(rank as usize)?.lost?;
         Some(Error::of_lost(rank, lost))
     }
 
