@@ -4,7 +4,7 @@
 
 use super::{LIMIT, Party, Way, bytes, check};
 use fi_provider::raw::completion::{Context, Counted, Operation};
-use fi_provider::raw::endpoint::RemoteRegion;
+use fi_provider::raw::endpoint::{Level, Posted, RemoteRegion};
 use fi_provider::raw::error::Error;
 use fi_provider::raw::region::{Addressing, Rights};
 
@@ -435,6 +435,81 @@ pub(crate) fn is_opened_anew_by_several_peers(way: Way) {
             all += counted;
         }
         assert_eq!(party.domain.accesses().writes, all, "of closed ones, too");
+    });
+}
+
+/// Checks that a write which was begun on a region that does not count is counted by the one that is
+/// opened anew, where as many operations wait for the peer as may.
+pub(crate) fn counts_when_opened_anew_behind_many(way: Way) {
+    const MOST: u32 = 1024;
+    check(way, 2, |party| {
+        let (peer, endpoint) = (1 - party.rank, &party.endpoint);
+        let open = |key, rights| {
+            let addressing = Addressing::Offset;
+            let memory = party.domain.allocate(64, rights, Some(key), addressing);
+            memory.unwrap()
+        };
+        let mut memory = open(ARENA, Rights::ALL);
+        party.meet();
+        let write = |number: u64| {
+            let write = |region: &RemoteRegion| {
+                endpoint.inject_write(region, 8 * number, &number.to_le_bytes(), Counted)
+            };
+            endpoint.on_region(peer, ARENA, write)
+        };
+        if party.rank == 0 {
+            party.insist(|| write(0)).unwrap();
+            assert!(endpoint.quiet(LIMIT));
+        }
+        party.meet();
+        if party.rank == 1 {
+            let gap = open(FOREIGN, Rights::ALL);
+            drop(std::mem::replace(&mut memory, gap));
+            // A device may give the key of its own that became free to the next region.
+            let _plug = open(2000, Rights::ALL);
+            memory = open(ARENA, Rights::ALL.and(Rights::COUNTED));
+        }
+        party.meet();
+        let message = [7; 8];
+        let mut sent = 0;
+        if party.rank == 0 {
+            // Messages that wait until they are received, to the last one that there is room for.
+            let mut send = || {
+                let level = Level::Delivered;
+                // SAFETY: the message stays until all are received, below.
+                unsafe {
+                    endpoint.send(peer, message.as_ptr(), message.len(), None, level, Counted)
+                }
+            };
+            while sent < MOST {
+                party.insist(&mut send).unwrap();
+                sent += 1;
+            }
+            assert_eq!(send(), Err(Error::Again), "more than {MOST} may wait");
+            party.insist(|| write(1)).unwrap();
+            // It is done, though no message is received.
+            let done = endpoint.wait(LIMIT, || party.config.done.read() > 1);
+            assert!(done, "the write is repeated");
+        }
+        party.meet();
+        if party.rank == 1 {
+            let word = memory.word(1).load(std::sync::atomic::Ordering::Acquire);
+            assert_eq!(word, 1);
+            let mut room = [0; 8];
+            for number in 0..MOST {
+                let posted = Posted {
+                    context: u64::from(number),
+                    source: None,
+                    least: None,
+                };
+                // SAFETY: the buffer stays until the entry.
+                unsafe { endpoint.post_receive(room.as_mut_ptr(), room.len(), posted) };
+                assert_eq!(party.entry().unwrap().context, u64::from(number));
+            }
+        }
+        assert!(endpoint.quiet(LIMIT));
+        party.meet();
+        assert_eq!(memory.accesses().writes, u64::from(party.rank));
     });
 }
 

@@ -21,6 +21,7 @@ use crate::raw::far::path::FarPath;
 use crate::raw::libfabric::path::LibfabricPath;
 use crate::raw::region::{Access, Found, Rights};
 use std::num::NonZero;
+use std::rc::Rc;
 
 impl Endpoint {
     /// Writes to a region that has refused that: if it is counted.
@@ -298,9 +299,17 @@ impl Endpoint {
             error: None,
             told: None,
         };
-        let entry = rma_entry(operation, 0, Silent);
-        let begun = self.begin_reported(&region.link, entry, Silent, state);
-        if let Some(whole) = begun.ok().and_then(NonZero::new) {
+        let pending = Pending {
+            link: Rc::clone(&region.link),
+            entry: rma_entry(operation, 0, Silent),
+            promise: Promise::of(Silent),
+            part: None,
+            state,
+            rare: None,
+        };
+        // However many operations wait for the peer: the access has had its room.
+        let begun = self.pending.borrow_mut().add(pending);
+        if let Some(whole) = begun.and_then(NonZero::new) {
             self.count_far(region, access(operation), Part(whole));
             self.finish(whole.get(), Ok(()));
         }
