@@ -395,8 +395,9 @@ unsafe fn defer_receive(
                 }
             }
         };
-        if let (Err(error), Some(counter)) = (posted, &counter) {
-            counter.count_failure(error);
+        if let Err(error) = posted {
+            let tag = wanted.map(|wanted| wanted.tag);
+            raw.fail_receive((number, tag), counter.as_ref(), error);
         }
     };
     match raw.defer_act(condition, Rc::new(act), number) {

@@ -271,6 +271,31 @@ static void taken_back(void) {
     CHECK(fi_control(&domain->fid, FI_CANCEL_WORK, &work) == -FI_ENOENT);
 }
 
+// Checks that receives fail that cannot be posted when their time has come, as there is no memory to
+// which a message for their pieces can come.
+static void without_memory(void) {
+    struct iovec halves[2] = {{room, (size_t)1 << 46}, {big, (size_t)1 << 46}};
+    uint64_t now = fi_cntr_read(go), others = fi_cntr_readerr(received), own = fi_cntr_readerr(done);
+    struct fi_triggered_context context = at(now + 1);
+    struct fi_deferred_work work;
+    struct fi_msg plain = {halves, NULL, 2, FI_ADDR_UNSPEC, &context, 0};
+    struct fi_msg_tagged tagged = {halves, NULL, 2, FI_ADDR_UNSPEC, 7, 0, &context, 0};
+    struct fi_op_msg recv = {ep, {halves, NULL, 2, FI_ADDR_UNSPEC, &work, 0}, 0};
+    OK(fi_recvmsg(ep, &plain, FI_TRIGGER));
+    OK(fi_trecvmsg(ep, &tagged, FI_TRIGGER));
+    queue(&work, FI_OP_RECV, &recv, now + 1);
+    CHECK(fi_cq_read(rx, NULL, 0) == -FI_EAGAIN);
+    OK(fi_cntr_add(go, 1));
+    for (int i = 0; i < 3; i++) {
+        struct fi_cq_err_entry entry = {0};
+        CHECK(fi_cq_read(rx, NULL, 0) == -FI_EAVAIL && fi_cq_readerr(rx, &entry, 0) == 1);
+        CHECK(entry.err == FI_ENOMEM && entry.flags == (FI_RECV | (i == 1 ? FI_TAGGED : FI_MSG)));
+        CHECK(entry.op_context == (i < 2 ? (void *)&context : (void *)&work));
+    }
+    CHECK(fi_cq_read(rx, NULL, 0) == -FI_EAGAIN);
+    CHECK(fi_cntr_readerr(received) == others + 2 && fi_cntr_readerr(done) == own + 1);
+}
+
 int main(void) {
     begin(FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC | FI_TRIGGER, FI_WAIT_UNSPEC);
     CHECK(info->caps & FI_TRIGGER);
@@ -288,6 +313,7 @@ int main(void) {
     deferred();
     silent();
     taken_back();
+    without_memory();
     leave();
     for (int i = 0; i < 5; i++)
         OK(fi_close(&(*all[i])->fid));

@@ -243,6 +243,32 @@ impl Endpoint {
         Ok(())
     }
 
+    /// Reports a receive of this context that could not be posted; it is counted by this counter, or
+    /// by the endpoint's.
+    pub fn fail_receive(
+        &self,
+        (context, tag): (u64, Option<u64>),
+        counter: Option<&Counter>,
+        error: Error,
+    ) {
+        if let Some(counter) = counter {
+            self.receive_counters
+                .borrow_mut()
+                .insert(context, counter.clone());
+        }
+        let entry = Entry {
+            context,
+            operation: Operation::Receive,
+            len: 0,
+            data: None,
+            tag,
+            source: None,
+            offset: 0,
+            is_last: true,
+        };
+        self.report_receive(entry, Err(error));
+    }
+
     /// Reports the end of a receive whose message is here.
     pub(super) fn report_receive(&self, entry: Entry, result: Result<(), Error>) {
         let mut promise = Promise::of_receive(entry.context);
