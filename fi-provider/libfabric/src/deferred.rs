@@ -240,7 +240,7 @@ unsafe fn start_update(
             context: std::ptr::null_mut(),
             flags: Flags::Usual,
         };
-        on_regions(raw, peer, &there, &mut Vec::new(), &|regions| {
+        on_regions(raw, peer, &there, &[], &|regions| {
             // SAFETY: the lists have as many elements, whose memory stays until the operation has
             // ended, by the requirement of `start_update`.
             unsafe {
@@ -256,19 +256,15 @@ fn on_regions(
     raw: &Endpoint,
     peer: PeerIndex,
     there: &[FiRmaIoc],
-    found: &mut Vec<RemoteRegion>,
+    found: &[&RemoteRegion],
     act: &dyn Fn(&[&RemoteRegion]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let next = there[found.len()];
-    if found.len() + 1 == there.len() {
-        return raw.on_region(peer, next.key, |last| {
-            let all: Vec<_> = found.iter().chain([last]).collect();
-            act(&all)
-        });
-    }
-    let region = raw.on_region(peer, next.key, |region| Ok(region.clone()))?;
-    found.push(region);
-    on_regions(raw, peer, there, found, act)
+    let Some(next) = there.get(found.len()) else {
+        return act(found);
+    };
+    raw.on_region(peer, next.key, |region| {
+        on_regions(raw, peer, there, &[found, &[region]].concat(), act)
+    })
 }
 
 /// Has an operation start later; returns the number by which it is cancelled, and that of its

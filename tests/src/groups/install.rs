@@ -129,7 +129,7 @@ const SCRIPTS: [(&str, &str); 23] = [
         "libfabric, calls",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
            all="objects memory rma tagged threads atomic words events waits direct contexts shared ends triggers vectors"
-           all="$all progress named silent injected keys full data gone unasked behind"
+           all="$all progress named silent injected keys full data gone unasked behind reopened"
            for name in $all; do
                source="$2/fi-provider/libfabric/tests/c/$name.c"
                cc -O2 -Wall -Wextra -Werror -pthread -o "$TMPDIR/$name" "$source" -lfabric
@@ -138,7 +138,7 @@ const SCRIPTS: [(&str, &str); 23] = [
            for name in tagged threads atomic waits triggers; do AUTOMATIC=1 "$TMPDIR/$name"; done
            for transport in rc dc; do
                for name in tagged words direct contexts shared triggers progress injected keys full data gone \
-                       events unasked behind; do
+                       events unasked behind reopened; do
                    FI_FARREACH_NEAR=0 FI_FARREACH_TRANSPORT=$transport "$1/bin/softhca" run -- "$TMPDIR/$name"
                done
            done; cd "$TMPDIR"; rm $all"#,

@@ -8,10 +8,11 @@ use crate::state::{Counts, Ep, Own};
 use crate::transfer::{Flags, How, with_report};
 use crate::work::trigger;
 use fi_ofi_abi::*;
+use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{
     Context, CountedContext, CountedFailureContext, FailureContext,
 };
-use fi_provider::raw::endpoint::{Arithmetic, Datatype, RemoteRegion, Typed, Word};
+use fi_provider::raw::endpoint::{Arithmetic, Datatype, Endpoint, RemoteRegion, Typed, Word};
 use fi_provider::raw::error::Error;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -284,25 +285,21 @@ impl Update<'_> {
     unsafe fn look_up(
         &self,
         ep: &Ep,
+        (raw, peer): (&Endpoint, PeerIndex),
         what: (Typed, How),
-        regions: &mut Vec<RemoteRegion>,
-    ) -> Result<(), Code> {
-        let next = self.there[regions.len()];
-        let (peer, raw) = (ep.peer(self.peer)?, ep.enabled()?);
-        if regions.len() + 1 == self.there.len() {
-            let done = raw.on_region(peer, next.key, |last| {
-                let all: Vec<_> = regions.iter().chain([last]).collect();
-                // SAFETY: the lists and the results are as `start` requires, by this function's
-                // requirement.
-                unsafe { self.start(ep, what, &all) }
-            });
-            return done.map_err(Error::code);
-        }
-        let found = raw.on_region(peer, next.key, |region| Ok(region.clone()));
-        regions.push(found.map_err(Error::code)?);
-        // SAFETY: the lists and the results are as `start` requires, by this function's
-        // requirement.
-        unsafe { self.look_up(ep, what, regions) }
+        found: &[&RemoteRegion],
+    ) -> Result<(), Error> {
+        let Some(next) = self.there.get(found.len()) else {
+            // SAFETY: the lists and the results are as `start` requires, by this function's
+            // requirement.
+            return unsafe { self.start(ep, what, found) };
+        };
+        raw.on_region(peer, next.key, |region| {
+            let all = [found, &[region]].concat();
+            // SAFETY: the lists and the results are as `start` requires, by this function's
+            // requirement.
+            unsafe { self.look_up(ep, (raw, peer), what, &all) }
+        })
     }
 }
 
@@ -326,9 +323,11 @@ pub(super) unsafe fn start(ep: *mut FidEp, update: &Update<'_>) -> isize {
         if how.injects && count * typed.bytes() > INJECT_SIZE {
             return Err(libc::EMSGSIZE);
         }
+        let (peer, raw) = (own.ep.peer(update.peer)?, own.ep.enabled()?);
         // SAFETY: the lists have as many elements, as was just found out; the results are nobody
         // else's until the operation is reported, by this function's requirement.
-        unsafe { update.look_up(own.ep, (typed, how), &mut Vec::new()) }
+        let done = unsafe { update.look_up(own.ep, (raw, peer), (typed, how), &[]) };
+        done.map_err(Error::code)
     };
     ep::start(ep, act, |turn, object| {
         let flags = update.flags.of(object.own(turn).usual);

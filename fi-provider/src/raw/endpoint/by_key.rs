@@ -11,8 +11,9 @@ use std::rc::Rc;
 
 impl Endpoint {
     /// Does an operation on the region that `peer` has under `key`, as [`Endpoint::resolve`] finds
-    /// it: at the first use, and again where the operation says [`Error::NoSuchKey`] and the peer
-    /// has another region under the key by now; the operation is repeated then.
+    /// it: at the first use, and again where the operation is refused in a way that another region,
+    /// which the peer may have under the key by now, would not refuse it; it is repeated then. So it
+    /// has to do nothing where it is refused.
     ///
     /// # Errors
     /// Those of [`Endpoint::resolve`] and of the operation.
@@ -25,8 +26,11 @@ impl Endpoint {
     ) -> Result<T, Error> {
         if let Some(region) = self.known_region(peer, key) {
             let done = operation(&region);
-            if !matches!(done, Err(Error::NoSuchKey)) {
-                return done;
+            match done {
+                Err(Error::NoSuchKey) => {}
+                // Nothing tells here that the region is closed: another one may be longer.
+                Err(Error::OutOfRange | Error::NotAllowed) if region.is_untold() => {}
+                _ => return done,
             }
         }
         self.look_up(peer, key, operation)

@@ -30,7 +30,7 @@ pub struct RemoteRegion {
     /// Tells whether the region is as it was found.
     pub(super) state: *const AtomicU64,
     /// The word of `state`, where the peer's is not mapped.
-    pub(super) _beyond: Option<Rc<Beyond>>,
+    pub(super) beyond: Option<Rc<Beyond>>,
     /// The first byte, as mapped here; null where it is not.
     pub(crate) mapped: *mut u8,
     /// The link's path over a device, where posts are in line by a connected queue; else null.
@@ -71,7 +71,7 @@ impl RemoteRegion {
             aligned_words: found.aligned_words(),
             found,
             state: beyond.state(),
-            _beyond: Some(beyond),
+            beyond: Some(beyond),
             mapped: std::ptr::null_mut(),
             in_line,
             updated_in_line: std::ptr::null(),
@@ -102,7 +102,7 @@ impl RemoteRegion {
             given_in: RegionState::given_in_none(),
             mapped: std::ptr::null_mut(),
             link: Rc::clone(&self.link),
-            _beyond: self._beyond.clone(),
+            beyond: self.beyond.clone(),
             counted: Some(Rc::new(self.clone())),
             ..self
         }
@@ -191,6 +191,11 @@ impl RemoteRegion {
             mark: 0,
             ..self
         }
+    }
+
+    /// Returns whether nothing tells here that the peer closes it, but an operation that fails.
+    pub(super) fn is_untold(&self) -> bool {
+        self.beyond.is_some()
     }
 
     /// Returns the key that it was looked up by.

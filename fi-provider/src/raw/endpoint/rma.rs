@@ -108,7 +108,7 @@ impl Endpoint {
             aligned_words: found.aligned_words(),
             found,
             state: near.table().word(&found),
-            _beyond: None,
+            beyond: None,
             mapped,
             in_line: std::ptr::null(),
             updated_in_line: std::ptr::null(),
