@@ -350,10 +350,14 @@ raw_suite! { raw_device_alone: crate::raw::Way::DC.alone();
     accesses { are_counted end_one_by_one }
 }
 raw_suite! { raw_rc_anew: crate::raw::Way::RC;
-    memory { is_opened_anew_by_several_peers counts_when_opened_anew_behind_many }
+    memory {
+        is_opened_anew_by_several_peers is_opened_anew_without_end counts_when_opened_anew_behind_many
+    }
 }
 raw_suite! { raw_dc_anew: crate::raw::Way::DC;
-    memory { is_opened_anew_by_several_peers counts_when_opened_anew_behind_many }
+    memory {
+        is_opened_anew_by_several_peers is_opened_anew_without_end counts_when_opened_anew_behind_many
+    }
 }
 raw_suite! { raw_libfabric_anew: crate::raw::Libfabric::by("tcp;ofi_rxm");
     memory { is_opened_anew_by_several_peers }

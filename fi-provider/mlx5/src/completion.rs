@@ -16,7 +16,7 @@ use fi_mlx5_defs::doorbell::CompletionRecord;
 use fi_mlx5_defs::endian::Be32;
 use fi_mlx5_defs::opcode::CqeOpcode;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 /// A completion queue's memory, as its owner mapped it and told the device.
 #[derive(Clone, Copy, Debug)]
@@ -262,6 +262,32 @@ impl Completions {
     #[inline(always)]
     pub(crate) fn place(&self) -> *mut Cqe {
         self.next.get()
+    }
+
+    /// Has no entry tell of the queue pair of this number, all of whose entries were taken. The
+    /// device may write these places meanwhile: entries of others stay as they are.
+    pub(crate) fn disown(&self, number: u32) {
+        for at in 0..self.ring.entries as usize {
+            let entry = self.ring.base.wrapping_add(at);
+            // SAFETY: the words are aligned, and in an entry of the ring, which is mapped as long
+            // as this lives. Nobody else reads entries that were taken, and the device writes as by
+            // atomic operations.
+            let words = unsafe {
+                [&raw mut (*entry).user_index, &raw mut (*entry).opcode_qpn]
+                    .map(|word| AtomicU32::from_ptr(word.cast()))
+            };
+            // ORDERING: a word that is as before is the same entry's: the queue pair has no other
+            // ones, and no other queue pair has its number or index as long as it is there.
+            let [index, queue] = words.each_ref().map(|word| word.load(Ordering::Relaxed));
+            if queue & OF_QUEUE != number.to_be() {
+                continue;
+            }
+            for (word, seen) in words.into_iter().zip([index, queue]) {
+                let nobody = seen | OF_QUEUE;
+                // ORDERING: see above.
+                let _ = word.compare_exchange(seen, nobody, Ordering::Relaxed, Ordering::Relaxed);
+            }
+        }
     }
 
     /// Goes on at `next`, which may be the ring's end, and gives the entries before it back to the

@@ -342,7 +342,7 @@ impl Gate {
         Ok(self.seat.device().passive()?)
     }
 
-    /// Makes another initiator for the lane, which is kept as long as the lane.
+    /// Makes another initiator for the lane.
     pub(crate) fn make_initiator(&self) -> Result<QueuePair, Error> {
         Ok(self.seat.initiator(&self.completions, BLOCKS)?)
     }
@@ -353,11 +353,19 @@ impl Gate {
     /// # Safety
     /// As [`Lane::renew`].
     pub(crate) unsafe fn renew(&self, index: u32, ring: &SendRing) -> (Undone, Vec<Waiting>) {
-        // SAFETY: this thread alone uses the lane. The ring's memory and register, and the old
-        // one's, live longer than the lane, nobody else uses them, and nothing was posted to it.
+        // SAFETY: as this function requires.
         let mut undone = unsafe { self.lane.renew(index, ring) };
         let pieces = (self.pieces).take(&self.lane, &self.scratch, index, &mut undone);
         (undone, pieces)
+    }
+
+    /// Lets a queue pair be destroyed: see [`Lane::disown`].
+    ///
+    /// # Safety
+    /// As [`Lane::disown`].
+    pub(crate) unsafe fn disown(&self, number: u32) {
+        // SAFETY: as this function requires.
+        unsafe { self.lane.disown(number) };
     }
 
     /// Posts such entries to the new queue: see [`Lane::post_again`]. The pieces that they have are

@@ -513,6 +513,48 @@ pub(crate) fn counts_when_opened_anew_behind_many(way: Way) {
     });
 }
 
+/// Checks that a key leads to the region that is opened anew, however often an access by it was
+/// refused before.
+pub(crate) fn is_opened_anew_without_end(way: Way) {
+    const ROUNDS: u64 = 600;
+    check(way, 2, |party| {
+        let (peer, endpoint) = (1 - party.rank, &party.endpoint);
+        let open = |key| {
+            let (rights, addressing) = (Rights::ALL, Addressing::Offset);
+            let memory = party.domain.allocate(64, rights, Some(key), addressing);
+            memory.unwrap()
+        };
+        let mut memory = open(ARENA);
+        let mut plug = open(2000);
+        for round in 1..=ROUNDS {
+            party.meet();
+            if party.rank == 1 {
+                let gap = open(FOREIGN);
+                drop(std::mem::replace(&mut memory, gap));
+                // A device may give the key of its own that became free to the next region.
+                plug = open(2000 + round % 2);
+                memory = open(ARENA);
+            }
+            party.meet();
+            if party.rank == 0 {
+                let write = |region: &RemoteRegion| {
+                    endpoint.inject_write(region, 8, &round.to_le_bytes(), Counted)
+                };
+                let written = party.insist(|| endpoint.on_region(peer, ARENA, write));
+                assert_eq!(written, Ok(()), "round {round}");
+                assert!(endpoint.quiet(LIMIT), "round {round}");
+            }
+            party.meet();
+            if party.rank == 1 {
+                let word = memory.word(1).load(std::sync::atomic::Ordering::Acquire);
+                assert_eq!(word, round, "round {round}");
+            }
+        }
+        drop(plug);
+        assert_eq!(party.config.done.read_failed(), 0);
+    });
+}
+
 /// Checks that an entry tells the peer, with data, when the bytes are there.
 pub(crate) fn tells_of_writes_with_data(way: Way) {
     const ROUNDS: u64 = 300;

@@ -125,8 +125,8 @@ impl Lane {
     ///
     /// # Safety
     /// As [`Lane::write_inline`], on a lane of one thread. The memory of the ring and its register
-    /// live longer than the lane, nobody else uses them, and nothing was posted to it; it is as
-    /// long as the old one, which is kept as long, and has the same register.
+    /// live as long as the lane, or until another ring takes its place, nobody else uses them, and
+    /// nothing was posted to it; it is as long as the old one, and has the same register.
     pub unsafe fn renew(&self, index: u32, ring: &SendRing) -> Undone {
         assert!(self.is_flushed(index) && !self.is_shared());
         let number = self.queue_of(index);
@@ -153,6 +153,17 @@ impl Lane {
             failed,
             behind: flushed.collect(),
         }
+    }
+
+    /// Lets the queue pair of this number be destroyed, in whose place another is: libmlx5 then goes
+    /// through the completion queue from its first entry on, as it does not know how much is read,
+    /// and would move entries behind those of the queue pair. No entry tells of it any more.
+    ///
+    /// # Safety
+    /// This thread alone uses the lane, or the number is of no queue pair that it had.
+    pub unsafe fn disown(&self, number: u32) {
+        debug_assert!(!self.is_shared());
+        self.completions.disown(number);
     }
 
     /// Posts entries of a queue that has failed to the one that has come in its place, by which

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "hands queues to lanes, and registers memory")]
 
 use super::device::{Device, MOST_CONNECTED, QpType};
+use super::lane::Lane;
 use super::wire::{Body, Ends, Renewal};
 use crate::device::Gate;
 use crate::raw::address::Address;
@@ -13,6 +14,7 @@ use crate::raw::rights::{Addressing, Rights};
 use fi_mlx5::device::{Channel, Peer, QueuePair, ReceiveQueue, Region, Target};
 use fi_mlx5::queue::SendRing;
 use std::collections::HashMap;
+use std::mem::take;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,9 +24,6 @@ pub(crate) const BUFFERS: u32 = 512;
 pub(crate) const CREDITS: u32 = 32;
 /// Bytes of a record's header over a device.
 pub(crate) const HEADER: usize = 8;
-
-/// Queue pairs that an endpoint may have in the place of others, at most.
-const MOST_RENEWED: usize = 256;
 
 /// Time after which an unanswered datagram is sent again, and time for which that goes on.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -64,8 +63,9 @@ pub(crate) struct Hub {
 #[derive(Debug, Default)]
 struct State {
     connections: Vec<Connection>,
-    /// Queue pairs that have failed. They are kept as long as the lanes: where one is destroyed,
-    /// libmlx5 goes through its completion queue, of which it does not know the read part.
+    /// The initiators that have come in the places of others, of either lane.
+    initiators: [Option<QueuePair>; 2],
+    /// Queue pairs that have failed, until others are in their places.
     old: Vec<QueuePair>,
     /// Numbers of connections, by [`Address::of_hub`].
     by_address: HashMap<Address, u32>,
@@ -400,9 +400,6 @@ impl Hub {
     /// [`Error::NoRoom`].
     pub(crate) fn renew(&self, number: u32, wake: impl FnOnce()) -> Result<(), Error> {
         let mut state = self.lock();
-        if state.old.len() >= MOST_RENEWED {
-            return Err(Error::NoRoom);
-        }
         let one = state.connections.get_mut(number as usize);
         let one = one.filter(|one| one.renewal.is_none());
         let Some(one) = one else { return Ok(()) };
@@ -447,15 +444,30 @@ impl Hub {
     ///
     /// # Errors
     /// [`Error::NoRoom`].
-    pub(crate) fn initiator(&self, gate: &Gate) -> Result<SendRing, Error> {
+    pub(crate) fn initiator(&self, lane: Lane) -> Result<SendRing, Error> {
         let mut state = self.lock();
-        if state.old.len() >= MOST_RENEWED {
-            return Err(Error::NoRoom);
-        }
+        let gate = match lane {
+            Lane::Messages => &self.messages,
+            Lane::Memory => &self.memory,
+        };
         let pair = gate.make_initiator().map_err(|_| Error::NoRoom)?;
         let ring = pair.ring();
-        state.old.push(pair);
+        let old = state.initiators[lane as usize].replace(pair);
+        state.old.extend(old);
         Ok(ring)
+    }
+
+    /// Destroys queue pairs that have failed, in whose places others are by now.
+    ///
+    /// # Safety
+    /// As [`Gate::disown`], for those by [`Hub::renewed`] and [`Hub::initiator`].
+    pub(crate) unsafe fn drop_old(&self) {
+        for pair in take(&mut self.lock().old) {
+            for gate in [&self.messages, &self.memory] {
+                // SAFETY: as this function requires.
+                unsafe { gate.disown(pair.number()) };
+            }
+        }
     }
 
     /// Takes a datagram from an endpoint; returns the answer, if there is one to give.

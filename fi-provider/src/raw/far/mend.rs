@@ -136,9 +136,14 @@ impl Endpoint {
         match hub.renewed(number) {
             Ok(Some(ring)) => {
                 let noted = self.take_noted(far, &path.log);
-                // SAFETY: this thread alone uses the lane. The hub keeps the pairs of both rings
-                // longer than the lane, and made this one for it alone.
-                let (undone, pieces) = unsafe { hub.memory.renew(number, &ring) };
+                // SAFETY: this thread alone uses the lane. The hub keeps the pair of the new ring
+                // until another takes its place, and made it for the lane alone; the old one is
+                // flushed, and dropped behind that.
+                let (undone, pieces) = unsafe {
+                    let left = hub.memory.renew(number, &ring);
+                    hub.drop_old();
+                    left
+                };
                 let left = Left {
                     index: number,
                     noted,
@@ -180,7 +185,7 @@ impl Endpoint {
                 path.note_end();
             }
         }
-        let Ok(ring) = far.hub.initiator(gate) else {
+        let Ok(ring) = far.hub.initiator(lane) else {
             end_all(far, links);
             return false;
         };
@@ -189,9 +194,14 @@ impl Endpoint {
         let noted = log.as_ref().map(|log| self.take_noted(far, log));
         let gone = far.gone.borrow().clone();
         let is_wanted = |entry: &Flushed| entry.vector().is_none_or(|it| !gone.contains(&it));
-        // SAFETY: this thread alone uses the lane. The hub keeps the initiators of both rings
-        // longer than the lane, and made this one for it alone.
-        let (mut undone, mut pieces) = unsafe { gate.renew(0, &ring) };
+        // SAFETY: this thread alone uses the lane. The hub keeps the initiator of the new ring until
+        // another takes its place, and made it for the lane alone; the old one is flushed, and
+        // dropped behind that.
+        let (mut undone, mut pieces) = unsafe {
+            let left = gate.renew(0, &ring);
+            far.hub.drop_old();
+            left
+        };
         match log.as_deref().zip(noted) {
             Some((log, noted)) => {
                 let left = Left {
