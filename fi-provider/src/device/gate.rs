@@ -353,7 +353,8 @@ impl Gate {
     /// # Safety
     /// As [`Lane::renew`].
     pub(crate) unsafe fn renew(&self, index: u32, ring: &SendRing) -> (Undone, Vec<Waiting>) {
-        // SAFETY: as this function requires.
+        // SAFETY: this thread alone uses the lane. The ring's memory and register live until another
+        // takes its place, nobody else uses them, and nothing was posted to it.
         let mut undone = unsafe { self.lane.renew(index, ring) };
         let pieces = (self.pieces).take(&self.lane, &self.scratch, index, &mut undone);
         (undone, pieces)
@@ -364,7 +365,7 @@ impl Gate {
     /// # Safety
     /// As [`Lane::disown`].
     pub(crate) unsafe fn disown(&self, number: u32) {
-        // SAFETY: as this function requires.
+        // SAFETY: this thread alone uses the lane, or the number is of no queue pair that it had.
         unsafe { self.lane.disown(number) };
     }
 

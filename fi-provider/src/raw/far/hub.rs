@@ -460,11 +460,12 @@ impl Hub {
     /// Destroys queue pairs that have failed, in whose places others are by now.
     ///
     /// # Safety
-    /// As [`Gate::disown`], for those by [`Hub::renewed`] and [`Hub::initiator`].
+    /// This thread alone uses the lanes, and lanes use the rings of [`Hub::renewed`] and
+    /// [`Hub::initiator`].
     pub(crate) unsafe fn drop_old(&self) {
         for pair in take(&mut self.lock().old) {
             for gate in [&self.messages, &self.memory] {
-                // SAFETY: as this function requires.
+                // SAFETY: this thread alone uses the lanes.
                 unsafe { gate.disown(pair.number()) };
             }
         }
