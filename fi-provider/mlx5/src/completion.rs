@@ -448,4 +448,33 @@ mod tests {
             assert_eq!(unsafe { (*record).consumer.get() }, consumed);
         }
     }
+
+    #[test]
+    fn entries_of_a_queue_pair_that_goes_tell_of_nobody() {
+        const NOBODY: u32 = 0xff_ffff;
+        let numbers = [0x12_3456, 0x12_3457, 0x12_3456, 0x56_3412];
+        let entry = |number: u32| {
+            let mut cqe = Cqe::zeroed();
+            (cqe.opcode_qpn, cqe.user_index) =
+                (Be32::new(0x08 << 24 | number), Be32::new(number + 1));
+            cqe
+        };
+        let mut cqes = numbers.map(entry);
+        let mut record = CompletionRecord::zeroed();
+        let ring = CompletionRing {
+            base: cqes.as_mut_ptr(),
+            entries: numbers.len() as u32,
+            record: &raw mut record,
+            is_checked: true,
+        };
+        // SAFETY: entries and record are there as long as the ring is used, by this alone.
+        unsafe { Completions::new(ring) }.disown(numbers[0]);
+        for (cqe, number) in cqes.iter().zip(numbers) {
+            let own = match number == numbers[0] {
+                true => (0x08 << 24 | NOBODY, NOBODY),
+                false => (0x08 << 24 | number, number + 1),
+            };
+            assert_eq!((cqe.opcode_qpn.get(), cqe.user_index.get()), own);
+        }
+    }
 }

@@ -463,7 +463,9 @@ impl Hub {
     /// This thread alone uses the lanes, and lanes use the rings of [`Hub::renewed`] and
     /// [`Hub::initiator`].
     pub(crate) unsafe fn drop_old(&self) {
-        for pair in take(&mut self.lock().old) {
+        // Nobody has to wait meanwhile.
+        let old = take(&mut self.lock().old);
+        for pair in old {
             for gate in [&self.messages, &self.memory] {
                 // SAFETY: this thread alone uses the lanes.
                 unsafe { gate.disown(pair.number()) };
