@@ -350,7 +350,7 @@ mod tests {
     use bytemuck::bytes_of;
     use std::sync::mpsc;
 
-    /// Returns what a barrier of rank 0 returns where rank 1 sends `part`.
+    /// Returns the result of a barrier of rank 0, to which rank 1 sends `part`.
     fn barrier_with(part: Sums) -> Result<(), Error> {
         let mut meetings = Together::of(2).into_iter().map(|meeting| Config {
             meeting: Some(Box::new(meeting)),
