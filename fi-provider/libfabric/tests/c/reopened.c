@@ -19,7 +19,7 @@ static void come(void) {
     CHECK(got == 1);
 }
 
-// Opens all regions with this length and these rights, instead of those that are open.
+// Closes the regions that are open, and opens all with this length and these rights.
 static void open_all(size_t len, uint64_t rights) {
     for (int i = 0; i < KEYS && !leads; i++) {
         if (regions[i])
@@ -51,7 +51,7 @@ static void add_at(uint64_t at, uint64_t key) {
     POST(fi_atomic(ep, here, 1, NULL, peer, at, key, FI_UINT64, FI_SUM, &self));
 }
 
-// Writes a word to each region, of which two are named in one access, at this distance.
+// Writes a word to each region by one access, at this distance.
 static void write_all(uint64_t at) {
     struct iovec piece = {here, 8 * KEYS};
     struct fi_rma_iov there[KEYS] = {{at, 8, 0}, {at, 8, 1}, {at, 8, 2}};
@@ -63,7 +63,7 @@ static void write_all(uint64_t at) {
 static void add_all(uint64_t at) {
     struct fi_ioc piece = {here, KEYS};
     struct fi_rma_ioc there[KEYS] = {{at, 1, 0}, {at, 1, 1}, {at, 1, 2}};
-    struct fi_msg_atomic message = {&piece, NULL, 1,         peer,   there,
+    struct fi_msg_atomic message = {&piece, NULL,      1,      peer,  there,
                                     KEYS,   FI_UINT64, FI_SUM, &self, 0};
     POST(fi_atomicmsg(ep, &message, FI_COMPLETION));
 }
