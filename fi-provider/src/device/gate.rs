@@ -360,15 +360,6 @@ impl Gate {
         (undone, pieces)
     }
 
-    /// Lets a queue pair be destroyed: see [`Lane::disown`].
-    ///
-    /// # Safety
-    /// As [`Lane::disown`].
-    pub(crate) unsafe fn disown(&self, number: u32) {
-        // SAFETY: this thread alone uses the lane, or the number is of no queue pair that it had.
-        unsafe { self.lane.disown(number) };
-    }
-
     /// Posts such entries to the new queue: see [`Lane::post_again`]. The pieces that they have are
     /// the device's then.
     ///

@@ -468,7 +468,7 @@ impl Hub {
         for pair in old {
             for gate in [&self.messages, &self.memory] {
                 // SAFETY: this thread alone uses the lanes.
-                unsafe { gate.disown(pair.number()) };
+                unsafe { gate.lane().disown(pair.number()) };
             }
         }
     }
