@@ -266,7 +266,7 @@ macro_rules! raw_suite {
         raw_suite! { $name: $way;
             messages {
                 arrive_in_order wait_for_their_buffers share_a_buffer go_to_the_buffer_of_their_source
-                too_long_ones_are_cut are_delivered_when_they_are_matched are_refused_by_a_full_queue
+                too_long_ones_are_cut are_matched_by_buffers_alone are_refused_by_a_full_queue
                 are_refused_without_a_peer
             }
             tagged {
@@ -375,14 +375,14 @@ raw_suite! { raw_dc_nearly_full: crate::raw::Way::DC;
     accesses { are_counted_beside_look_ups }
 }
 raw_suite! { raw_rc_strict: crate::raw::Way::RC.with(&["--strict"]);
-    messages { share_a_buffer are_delivered_when_they_are_matched }
+    messages { share_a_buffer are_matched_by_buffers_alone }
     memory { has_bounds_and_rights is_found_by_key_again }
     counters { start_operations }
     vectors { are_written_and_read }
     accesses { come_behind_the_bytes }
 }
 raw_suite! { raw_dc_strict: crate::raw::Way::DC.with(&["--strict"]);
-    messages { share_a_buffer are_delivered_when_they_are_matched }
+    messages { share_a_buffer are_matched_by_buffers_alone }
     memory { has_bounds_and_rights is_found_by_key_again }
     counters { start_operations }
     vectors { are_written_and_read }

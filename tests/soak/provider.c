@@ -185,7 +185,7 @@ static void check_area(int lane) {
         if (op->kind != WRITE || op->lane != lane || op->process != me || op->doomed)
             continue;
         // Without a promise of that a write may still be on its way.
-        bool sure = op->flags & FI_DELIVERY_COMPLETE || op->has_data || set.events;
+        bool sure = is_sure(op) || op->has_data;
         size_t same;
         while ((same = differs(at + op->offset, op->key, 0, op->len)) != op->len && !sure) {
             AT("waits for the bytes of write", op->id);

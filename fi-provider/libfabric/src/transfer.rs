@@ -77,7 +77,9 @@ impl How {
             counts: ep.counts(what),
             // Messages with FI_TRANSMIT_COMPLETE are told when their bytes are free: the fabric's
             // level fails those that the peer took just before it closed.
-            level: if flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE) != 0 {
+            level: if flags & FI_MATCH_COMPLETE != 0 {
+                Level::Matched
+            } else if flags & FI_DELIVERY_COMPLETE != 0 {
                 Level::Delivered
             } else {
                 Level::Free

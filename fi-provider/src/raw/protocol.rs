@@ -52,6 +52,8 @@ pub(crate) const HAS_KEY: u16 = 0x800;
 pub(crate) const HAS_TAG: u16 = 0x1000;
 /// The sender waits for [`Kind::Done`]: a number comes with the message.
 pub(crate) const WANTS_ANSWER: u16 = 0x200;
+/// The answer tells that a buffer has the message: one that is held waits for it.
+pub(crate) const AT_MATCH: u16 = 0x2000;
 
 /// In the last word of a write, the length of a read and the operation of an atomic one: the access is
 /// a part of another one, which is counted as a whole.
@@ -96,7 +98,10 @@ impl Kind {
         };
         let flags = record & 0xff00;
         let is_sound = match kind {
-            Self::Message => flags & !(HAS_DATA | HAS_TAG | WANTS_ANSWER) == 0,
+            Self::Message => {
+                let answer = flags & !(HAS_DATA | HAS_TAG);
+                matches!(answer, 0 | WANTS_ANSWER) || answer == WANTS_ANSWER | AT_MATCH
+            }
             Self::Offer => matches!(flags & !(HAS_DATA | HAS_TAG), 0 | IN_ARENA | HAS_KEY),
             _ => flags == 0,
         };
@@ -116,7 +121,7 @@ mod tests {
         assert!(numbers.eq(1..=11));
         assert_eq!(
             known.count(),
-            11 + 7 + 11,
+            11 + 11 + 11,
             "flags with messages and offers alone"
         );
         let message = Kind::Message as u16 | HAS_DATA;

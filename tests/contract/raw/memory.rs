@@ -475,7 +475,7 @@ pub(crate) fn counts_when_opened_anew_behind_many(way: Way) {
         if party.rank == 0 {
             // Messages that wait until they are received, to the last one that there is room for.
             let mut send = || {
-                let level = Level::Delivered;
+                let level = Level::Matched;
                 // SAFETY: the message stays until all are received, below.
                 unsafe {
                     endpoint.send(peer, message.as_ptr(), message.len(), None, level, Counted)

@@ -54,7 +54,7 @@ pub(crate) fn arrive_in_order(way: Way) {
                     Level::Free,
                     Level::Delivered,
                     Level::Transmitted,
-                    Level::Delivered,
+                    Level::Matched,
                 ];
                 let level = levels[at / 2 % 2 * 2 + at % 2];
                 let message = bytes(len, seed(party.rank, to, at));
@@ -292,7 +292,7 @@ pub(crate) fn too_long_ones_are_cut(way: Way) {
                         let report = CountedContext(3);
                         party
                             .endpoint
-                            .send(1, source, len, None, Level::Delivered, report)
+                            .send(1, source, len, None, Level::Matched, report)
                     })
                     .unwrap();
                 let failure = party.entry().unwrap_err();
@@ -322,24 +322,29 @@ pub(crate) fn too_long_ones_are_cut(way: Way) {
     });
 }
 
-/// Checks that "delivered" is not said before the receiver has a buffer.
-pub(crate) fn are_delivered_when_they_are_matched(way: Way) {
+/// Checks that "matched" is not said before the receiver has a buffer, and that "delivered" is where
+/// it holds the message.
+pub(crate) fn are_matched_by_buffers_alone(way: Way) {
     check(way, 2, |party| {
-        for (round, len) in (1..).zip([8, 200_000]) {
+        let levels = [Level::Matched, Level::Matched, Level::Delivered];
+        for ((round, len), level) in (1..).zip([8, 200_000, 8]).zip(levels) {
             let mut message = bytes(len, 1);
             if party.rank == 0 {
                 let source = message.as_ptr();
                 // SAFETY: the message stays until the counter says so.
                 party
                     .insist(|| unsafe {
-                        let level = Level::Delivered;
                         party.endpoint.send(1, source, len, None, level, Counted)
                     })
                     .unwrap();
-                for _ in 0..1000 {
-                    party.endpoint.progress();
+                if level == Level::Delivered {
+                    assert!(party.endpoint.quiet(LIMIT), "the receiver has no buffer");
+                } else {
+                    for _ in 0..1000 {
+                        party.endpoint.progress();
+                    }
+                    assert_eq!(party.config.done.read(), round - 1);
                 }
-                assert_eq!(party.config.done.read(), round - 1);
                 party.meeting.announce(0, round);
                 assert!(party.endpoint.quiet(LIMIT));
                 assert_eq!(party.config.done.read(), round);

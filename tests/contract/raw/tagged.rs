@@ -469,7 +469,7 @@ pub(crate) fn are_cut_and_cancelled(way: Way) {
             let mut buffer = bytes(len, 7);
             if party.rank == 0 {
                 party.meet();
-                send(party, 1, &buffer, (9, None), Level::Delivered, 3);
+                send(party, 1, &buffer, (9, None), Level::Matched, 3);
                 let failure = party.entry().unwrap_err();
                 assert_eq!(
                     (failure.error, failure.entry.context),

@@ -535,7 +535,7 @@ pub(crate) fn of_messages_are_cut(way: Way) {
                     let half = len / 2;
                     let behind = message.as_ptr().wrapping_add(half);
                     let pieces = [(message.as_ptr(), half), (behind, len - half)];
-                    endpoint.send_vector(1, &pieces, None, Level::Delivered, Context(context))
+                    endpoint.send_vector(1, &pieces, None, Level::Matched, Context(context))
                 });
                 sent.unwrap();
                 assert_eq!(party.entry().unwrap_err().error, Error::Truncated);

@@ -182,7 +182,7 @@ static void check_cells(struct plan *plan) {
         struct op *op = &plan->ops[i];
         if (op->kind < ATOMIC || op->process != me)
             continue;
-        bool sure = op->flags & FI_DELIVERY_COMPLETE || op->kind != ATOMIC || set.events;
+        bool sure = is_sure(op) || op->kind != ATOMIC;
         if (op->contested) {
             sum += element(op, WITH, 0), all_sure &= sure;
             continue;

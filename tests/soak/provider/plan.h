@@ -116,8 +116,13 @@ static size_t draw_len(struct numbers *from, size_t most) {
 }
 
 static uint64_t draw_level(struct numbers *from) {
-    return (uint64_t[]){0, FI_INJECT_COMPLETE, FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE}[draw(
-        from, 4)];
+    uint64_t levels[] = {0, FI_INJECT_COMPLETE, FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE};
+    return levels[draw(from, 4)];
+}
+
+// Of messages.
+static uint64_t draw_match(struct numbers *from) {
+    return chance(from, 5) ? FI_MATCH_COMPLETE : draw_level(from);
 }
 
 static void draw_message(struct plan *plan, struct op *op, struct numbers *from) {
@@ -132,7 +137,7 @@ static void draw_message(struct plan *plan, struct op *op, struct numbers *from)
     if (op->kind == MESSAGE && op->len < 8 && set.one_ep && !op->has_data)
         op->len += 8;
     if (op->how == RECORD) {
-        op->flags = draw_level(from);
+        op->flags = draw_match(from);
         if (op->len <= 8192 && chance(from, 4))
             op->flags |= FI_INJECT;
     }
@@ -240,6 +245,12 @@ static void draw_ending(struct op *op, struct numbers *from) {
             op->told_of = false;
     }
     op->pieces = op->how == PIECES || op->how == RECORD ? 1 + (int)draw(from, 4) : 1;
+}
+
+// Returns whether the access is done when its initiator has ended the round.
+static bool is_sure(const struct op *op) {
+    bool known = op->told_of || op->deferred || set.counters;
+    return set.events || (op->flags & FI_DELIVERY_COMPLETE && known);
 }
 
 static void draw_lane(struct plan *plan, int lane) {

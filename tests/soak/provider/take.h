@@ -116,7 +116,7 @@ static void has_ended(struct op *op, uint64_t flags, int error, int e) {
         EXPECT(may, op, "error %d (%s)", error, fi_strerror(error));
         op->failed = error;
     } else {
-        bool cut = op->kind == TAGGED && op->mode == CUT && op->flags & FI_DELIVERY_COMPLETE;
+        bool cut = op->kind == TAGGED && op->mode == CUT && op->flags & FI_MATCH_COMPLETE;
         EXPECT(!cut, op, "no error");
         check_result(op);
     }

@@ -23,10 +23,10 @@ static ssize_t start(enum kind kind) {
     switch (kind) {
     case MESSAGE:
     case LONG_MESSAGE:
-        return fi_sendmsg(ep, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+        return fi_sendmsg(ep, &message, FI_MATCH_COMPLETE | FI_COMPLETION);
     case TAGGED:
     case LONG_TAGGED:
-        return fi_tsendmsg(ep, &tagged, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+        return fi_tsendmsg(ep, &tagged, FI_MATCH_COMPLETE | FI_COMPLETION);
     case ATOMIC:
         return fi_atomic(ep, &one, 1, NULL, peer, 0, KEY, FI_UINT64, FI_SUM, mark);
     case FETCH:

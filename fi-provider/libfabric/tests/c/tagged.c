@@ -137,6 +137,27 @@ static void looks(void) {
     is_got(&one, FI_REMOTE_CQ_DATA, 1, 11, 1);
 }
 
+// A message is delivered without a receive, and matched by one alone.
+static void early(void) {
+    struct iovec piece = {from, 9};
+    struct fi_msg_tagged message = {&piece, NULL, 1, self, 20, 0, &other, 0};
+    OK(fi_tsendmsg(ep, &message, FI_DELIVERY_COMPLETE));
+    is_sent(&other);
+    OK(fi_trecv(ep, to, 9, NULL, self, 20, 0, &one));
+    is_got(&one, 0, 20, 9, 0);
+    struct fi_msg plain = {&piece, NULL, 1, self, &other, 0};
+    OK(fi_sendmsg(ep, &plain, FI_DELIVERY_COMPLETE));
+    CHECK(next(tx).op_context == &other);
+    OK(fi_recv(ep, to, 9, NULL, self, &one));
+    CHECK(next(rx).op_context == &one);
+    struct fi_cq_tagged_entry entry;
+    OK(fi_tsendmsg(ep, &message, FI_MATCH_COMPLETE));
+    CHECK(fi_cq_sread(tx, &entry, 1, NULL, 200) == -FI_EAGAIN);
+    OK(fi_trecv(ep, to, 9, NULL, self, 20, 0, &one));
+    is_got(&one, 0, 20, 9, 0);
+    is_sent(&other);
+}
+
 static void ends(void) {
     for (size_t len = 20; len <= LEN; len *= 5000) {
         memset(to, 0, LEN);
@@ -248,6 +269,7 @@ int main(void) {
         from[i] = (char)(i * 7 + i / 256 + 1);
     matches();
     looks();
+    early();
     ends();
     pieces();
     accesses();

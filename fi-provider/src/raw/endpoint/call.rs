@@ -176,7 +176,8 @@ impl Endpoint {
             // The receiver's answer is behind the moment in which it has left.
             let number = self.begin(link, entry, promise, State::Answer)?;
             // SAFETY: `message` holds the bytes, at most `eager`.
-            let posted = unsafe { beside.post(link, Some(number), message, entry.len) };
+            let posted =
+                unsafe { beside.post(link, Some((number, level.asks())), message, entry.len) };
             posted.inspect_err(|_| self.abandon(number))?;
             self.pending.borrow_mut().set_part(number, whole);
             Ok(None)

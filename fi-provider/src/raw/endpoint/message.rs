@@ -17,7 +17,7 @@ use crate::raw::address_vector::PeerIndex;
 use crate::raw::completion::{Entry, Promise, Report};
 use crate::raw::error::Error;
 use crate::raw::matcher::Buffer;
-use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind, WANTS_ANSWER};
+use crate::raw::protocol::{HAS_DATA, HAS_KEY, HAS_TAG, IN_ARENA, Kind};
 use crate::raw::region::{Addressing, Rights};
 use std::rc::Rc;
 
@@ -56,7 +56,8 @@ fn inject_slowly(link: &Link, message: &[u8]) -> Result<(), Error> {
 }
 
 impl Beside {
-    /// Sends a message whole; with the number of the operation where that wants an answer.
+    /// Sends a message whole; with the number of the operation, and the flags that ask for it, where
+    /// that wants an answer.
     ///
     /// # Errors
     /// As [`Link::post`].
@@ -67,17 +68,13 @@ impl Beside {
     pub(super) unsafe fn post(
         self,
         link: &Link,
-        answer: Option<u64>,
+        answer: Option<(u64, u16)>,
         message: *const u8,
         len: usize,
     ) -> Result<(), Error> {
         const PLAIN: u16 = Kind::Message as u16;
         let Self { tag, data } = self;
-        let kind = if answer.is_some() {
-            PLAIN | WANTS_ANSWER
-        } else {
-            PLAIN
-        };
+        let kind = PLAIN | answer.map_or(0, |(_, flags)| flags);
         let (with_data, with_tag) = (kind | HAS_DATA, kind | HAS_TAG);
         let both = with_data | HAS_TAG;
         // SAFETY: `message` holds the bytes, at most `eager`.
@@ -87,12 +84,14 @@ impl Beside {
                 (None, Some(data), None) => link.post(with_data, [data], message, len),
                 (Some(tag), None, None) => link.post(with_tag, [tag], message, len),
                 (Some(tag), Some(data), None) => link.post(both, [tag, data], message, len),
-                (None, None, Some(number)) => link.post(kind, [number], message, len),
-                (None, Some(data), Some(number)) => {
+                (None, None, Some((number, _))) => link.post(kind, [number], message, len),
+                (None, Some(data), Some((number, _))) => {
                     link.post(with_data, [data, number], message, len)
                 }
-                (Some(tag), None, Some(number)) => link.post(with_tag, [tag, number], message, len),
-                (Some(tag), Some(data), Some(number)) => {
+                (Some(tag), None, Some((number, _))) => {
+                    link.post(with_tag, [tag, number], message, len)
+                }
+                (Some(tag), Some(data), Some((number, _))) => {
                     link.post(both, [tag, data, number], message, len)
                 }
             }
@@ -315,7 +314,9 @@ impl Endpoint {
                 match (level, &link.path) {
                     // libfabric tells nothing of messages that have left, but the messages that it
                     // holds may be lost with the sender.
-                    (Level::Delivered, _) | (Level::Transmitted, Path::Libfabric(_)) => {
+                    (Level::Delivered | Level::Matched, _)
+                    | (Level::Transmitted, Path::Libfabric(_)) => {
+                        let message = (message, level.asks());
                         self.send_answered(link, message, beside, entry, promise)?;
                     }
                     (Level::Transmitted, Path::Far(path)) => {
@@ -353,14 +354,14 @@ impl Endpoint {
     unsafe fn send_answered(
         &self,
         link: &Rc<Link>,
-        message: *const u8,
+        (message, flags): (*const u8, u16),
         beside: Beside,
         entry: Entry,
         promise: Promise,
     ) -> Result<(), Error> {
         let number = self.begin(link, entry, promise, State::Answer)?;
         // SAFETY: `message` holds the bytes, at most `eager`.
-        let posted = unsafe { beside.post(link, Some(number), message, entry.len) };
+        let posted = unsafe { beside.post(link, Some((number, flags)), message, entry.len) };
         posted.inspect_err(|_| self.abandon(number))
     }
 

@@ -1,6 +1,7 @@
 //! Parameters of messages and of their buffers.
 
 use crate::raw::address_vector::PeerIndex;
+use crate::raw::protocol::{AT_MATCH, WANTS_ANSWER};
 
 /// Event at which a message counts as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,8 +11,21 @@ pub enum Level {
     /// It has left, and arrives at a live receiver independently of the sender
     /// (FI_TRANSMIT_COMPLETE).
     Transmitted,
-    /// The receiver has matched and copied it (FI_DELIVERY_COMPLETE).
+    /// It is in the receiver's buffer, or the receiver holds it until there is one; a message too
+    /// long for that has been matched (FI_DELIVERY_COMPLETE).
     Delivered,
+    /// The receiver has matched and copied it (FI_MATCH_COMPLETE).
+    Matched,
+}
+
+impl Level {
+    /// Returns the flags of a message whose sender waits for an answer at this level.
+    pub(super) fn asks(self) -> u16 {
+        match self {
+            Self::Matched => WANTS_ANSWER | AT_MATCH,
+            _ => WANTS_ANSWER,
+        }
+    }
 }
 
 /// Outcome of a message of few bytes.
