@@ -333,9 +333,7 @@ pub(crate) fn are_matched_by_buffers_alone(way: Way) {
                 let source = message.as_ptr();
                 // SAFETY: the message stays until the counter says so.
                 party
-                    .insist(|| unsafe {
-                        party.endpoint.send(1, source, len, None, level, Counted)
-                    })
+                    .insist(|| unsafe { party.endpoint.send(1, source, len, None, level, Counted) })
                     .unwrap();
                 if level == Level::Delivered {
                     assert!(party.endpoint.quiet(LIMIT), "the receiver has no buffer");
