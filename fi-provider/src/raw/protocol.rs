@@ -52,8 +52,8 @@ pub(crate) const HAS_KEY: u16 = 0x800;
 pub(crate) const HAS_TAG: u16 = 0x1000;
 /// The sender waits for [`Kind::Done`]: a number comes with the message.
 pub(crate) const WANTS_ANSWER: u16 = 0x200;
-/// The answer tells that a buffer has the message: one that is held waits for it.
-pub(crate) const AT_MATCH: u16 = 0x2000;
+/// The same, and a message that the receiver holds is answered when a buffer has it.
+pub(crate) const WANTS_MATCH: u16 = WANTS_ANSWER | 0x2000;
 
 /// In the last word of a write, the length of a read and the operation of an atomic one: the access is
 /// a part of another one, which is counted as a whole.
@@ -99,8 +99,8 @@ impl Kind {
         let flags = record & 0xff00;
         let is_sound = match kind {
             Self::Message => {
-                let answer = flags & !(HAS_DATA | HAS_TAG);
-                matches!(answer, 0 | WANTS_ANSWER) || answer == WANTS_ANSWER | AT_MATCH
+                let wanted = flags & !(HAS_DATA | HAS_TAG);
+                matches!(wanted, 0 | WANTS_ANSWER | WANTS_MATCH)
             }
             Self::Offer => matches!(flags & !(HAS_DATA | HAS_TAG), 0 | IN_ARENA | HAS_KEY),
             _ => flags == 0,

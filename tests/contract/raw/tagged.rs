@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "sends and receives by C addresses")]
 
+use super::messages::told_of_cuts;
 use super::{ENTRIES, LIMIT, Party, Way, bytes, check};
 use fi_provider::raw::address_vector::PeerIndex;
 use fi_provider::raw::completion::{Context, CountedContext, Entry, Operation, Silent};
@@ -469,7 +470,7 @@ pub(crate) fn are_cut_and_cancelled(way: Way) {
             let mut buffer = bytes(len, 7);
             if party.rank == 0 {
                 party.meet();
-                send(party, 1, &buffer, (9, None), Level::Matched, 3);
+                send(party, 1, &buffer, (9, None), told_of_cuts(len), 3);
                 let failure = party.entry().unwrap_err();
                 assert_eq!(
                     (failure.error, failure.entry.context),

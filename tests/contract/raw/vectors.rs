@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "pieces are raw memory")]
 
+use super::messages::told_of_cuts;
 use super::{LIMIT, Party, Way, bytes, check};
 use fi_provider::raw::completion::{Context, CountedContext, Operation};
 use fi_provider::raw::endpoint::{Atomic, Level, Range, RemoteRegion, Word};
@@ -535,7 +536,7 @@ pub(crate) fn of_messages_are_cut(way: Way) {
                     let half = len / 2;
                     let behind = message.as_ptr().wrapping_add(half);
                     let pieces = [(message.as_ptr(), half), (behind, len - half)];
-                    endpoint.send_vector(1, &pieces, None, Level::Matched, Context(context))
+                    endpoint.send_vector(1, &pieces, None, told_of_cuts(len), Context(context))
                 });
                 sent.unwrap();
                 assert_eq!(party.entry().unwrap_err().error, Error::Truncated);

@@ -20,13 +20,15 @@ static ssize_t start(enum kind kind) {
     struct iovec piece = {here, kind == MESSAGE || kind == TAGGED ? 8 : LONG};
     struct fi_msg message = {&piece, NULL, 1, peer, mark, 0};
     struct fi_msg_tagged tagged = {&piece, NULL, 1, peer, 5, 0, mark, 0};
+    // A long message stays with its sender until it is matched.
+    uint64_t level = piece.iov_len == LONG ? FI_DELIVERY_COMPLETE : FI_MATCH_COMPLETE;
     switch (kind) {
     case MESSAGE:
     case LONG_MESSAGE:
-        return fi_sendmsg(ep, &message, FI_MATCH_COMPLETE | FI_COMPLETION);
+        return fi_sendmsg(ep, &message, level | FI_COMPLETION);
     case TAGGED:
     case LONG_TAGGED:
-        return fi_tsendmsg(ep, &tagged, FI_MATCH_COMPLETE | FI_COMPLETION);
+        return fi_tsendmsg(ep, &tagged, level | FI_COMPLETION);
     case ATOMIC:
         return fi_atomic(ep, &one, 1, NULL, peer, 0, KEY, FI_UINT64, FI_SUM, mark);
     case FETCH:

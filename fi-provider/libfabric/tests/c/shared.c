@@ -154,7 +154,8 @@ static void looks(void) {
     for (int i = 0; i < 5; i++) {
         memset(out, 'a', sizeof out);
         iov.iov_len = sizes[i], msg.tag = i, msg.addr = peers[i % 2];
-        POST(fi_tsendmsg(sharer[i % 2], &msg, FI_MATCH_COMPLETE | FI_COMPLETION));
+        uint64_t level = sizes[i] == LONG ? FI_DELIVERY_COMPLETE : FI_MATCH_COMPLETE;
+        POST(fi_tsendmsg(sharer[i % 2], &msg, level | FI_COMPLETION));
     }
     for (uint64_t i = 0; i < 5; i++)
         while (found(i, FI_PEEK, claims) != sizes[i])

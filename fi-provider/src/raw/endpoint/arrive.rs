@@ -18,7 +18,7 @@ use crate::raw::completion::{Entry, Failure};
 use crate::raw::error::Error;
 use crate::raw::matcher::{Buffer, Place};
 use crate::raw::protocol::{
-    AT_MATCH, HAS_DATA, HAS_TAG, Kind, MARKS, TAGGED, UNCOUNTED, WANTS_ANSWER,
+    HAS_DATA, HAS_TAG, Kind, MARKS, TAGGED, UNCOUNTED, WANTS_ANSWER, WANTS_MATCH,
 };
 use crate::raw::record::Record;
 use crate::raw::region::{Access, Found, Rights};
@@ -198,7 +198,7 @@ impl Endpoint {
         record: impl Record,
         header: usize,
         beside: Beside,
-        answer: Option<(u64, Rc<Link>)>,
+        mut answer: Option<(u64, Rc<Link>)>,
     ) -> Fate {
         self.look_for_names();
         if !self.may_match(beside) {
@@ -222,11 +222,11 @@ impl Endpoint {
         let mut bytes = vec![0; len].into_boxed_slice();
         // SAFETY: there is room for so many bytes.
         unsafe { record.copy_to(header, bytes.as_mut_ptr(), len) };
-        let answer = if record.kind() & AT_MATCH == 0 {
-            self.answer_held(answer)
-        } else {
-            answer
-        };
+        if record.kind() & WANTS_MATCH != WANTS_MATCH
+            && let Some((number, link)) = answer.take()
+        {
+            self.owe(&link, Kind::Done, [number, 0, 0]);
+        }
         let early = Early {
             bytes: Bytes::Here(bytes),
             beside,
@@ -235,13 +235,6 @@ impl Endpoint {
         };
         self.hold(source, early);
         Fate::Taken
-    }
-
-    /// Tells a sender that waits for it that its message is held.
-    fn answer_held(&self, answer: Option<(u64, Rc<Link>)>) -> Option<(u64, Rc<Link>)> {
-        let (number, link) = answer?;
-        self.owe(&link, Kind::Done, [number, 0, 0]);
-        None
     }
 
     /// Returns whether a message that comes may be matched: there is room for its entry, and for

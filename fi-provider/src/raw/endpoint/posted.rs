@@ -1,7 +1,7 @@
 //! Parameters of messages and of their buffers.
 
 use crate::raw::address_vector::PeerIndex;
-use crate::raw::protocol::{AT_MATCH, WANTS_ANSWER};
+use crate::raw::protocol::{WANTS_ANSWER, WANTS_MATCH};
 
 /// Event at which a message counts as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,10 +19,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the flags of a message whose sender waits for an answer at this level.
+    /// Returns the flags of a short message whose sender waits for an answer at this level.
     pub(super) fn asks(self) -> u16 {
         match self {
-            Self::Matched => WANTS_ANSWER | AT_MATCH,
+            Self::Matched => WANTS_MATCH,
             _ => WANTS_ANSWER,
         }
     }
