@@ -1,5 +1,6 @@
 //! The domain (fi_domain(3)).
 
+use crate::log::{self, Subsystem};
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
 use crate::{
@@ -94,7 +95,7 @@ pub(crate) unsafe extern "C" fn open(
             ..config
         },
         Err(why) => {
-            eprintln!("farreach: fi_domain: {why}");
+            log::warn(Subsystem::Domain, &format!("fi_domain: {why}"));
             return status(Err(libc::EINVAL));
         }
     };
@@ -104,7 +105,7 @@ pub(crate) unsafe extern "C" fn open(
             if error == Error::NoDevice {
                 let why = device::probe().err();
                 let why = why.map_or_else(|| error.to_string(), |why| why.to_string());
-                eprintln!("farreach: fi_domain: {why}");
+                log::warn(Subsystem::Domain, &format!("fi_domain: {why}"));
             }
             return status(Err(error.code()));
         }

@@ -2,10 +2,11 @@
 
 use crate::contexts::Further;
 use crate::events::{Owner, Source};
+use crate::log::{self, Subsystem};
 use crate::object::{Code, InUse, give, object, size, status, stub, unused};
 use crate::state::{Binding, Counts, Ep, Kept, Own, Shared, Told, Turn, Usual, Wrong};
 use crate::{
-    alias, atomic, av, closed, cntr, cq, direct, domain, eq, info, log, msg, refuse, rma,
+    alias, atomic, av, closed, cntr, cq, direct, domain, eq, info, msg, refuse, rma,
     shared_contexts, tagged,
 };
 use fi_ofi_abi::*;
@@ -544,7 +545,8 @@ fn enable(objects: &mut Turn<'_>, object: &Object) -> Result<(), Code> {
         Some((_, member)) => Endpoint::open_member(domain, &vector, config, *member),
     };
     let raw = raw.map_err(Error::code)?;
-    log::info(&format!("{} is open", raw.address()));
+    let line = format!("{} is open", raw.address());
+    log::info(Subsystem::Endpoint, &line);
     shared_contexts::note_enabled(ep);
     *ep.unread.borrow_mut() = unread;
     ep.raw.set(raw).map_err(|_| FI_EOPBADSTATE)?;
@@ -586,11 +588,9 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
             .filter(|(number, posted)| posted.take_back(raw, *number))
             .map(|(number, _)| number)
             .collect();
-        log::info(&format!(
-            "{} is closed: {} messages have come",
-            raw.address(),
-            ep.received.get().map_or(0, Counter::read)
-        ));
+        let received = ep.received.get().map_or(0, Counter::read);
+        let line = format!("{} is closed: {received} messages have come", raw.address());
+        log::info(Subsystem::Endpoint, &line);
         for number in waiting {
             objects.receives.remove(number);
         }

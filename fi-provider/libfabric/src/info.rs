@@ -1,6 +1,7 @@
 //! The abilities of the provider, compared with the hints of an application (fi_getinfo(3)).
 
 use crate::core;
+use crate::log::{self, Subsystem};
 use crate::object::{Code, status};
 use crate::settings;
 use fi_ofi_abi::*;
@@ -114,23 +115,66 @@ pub(crate) unsafe extern "C" fn getinfo(
     hints: *const FiInfo,
     info: *mut *mut FiInfo,
 ) -> c_int {
+    let reach = match settings::reaches_others() {
+        Ok(true) => FI_LOCAL_COMM | FI_REMOTE_COMM,
+        Ok(false) => FI_LOCAL_COMM,
+        Err(why) => {
+            log::warn(Subsystem::Core, &format!("fi_getinfo: {why}"));
+            return status(Err(libc::ENODATA));
+        }
+    };
     // SAFETY: `node` is NULL or ends with a zero, `hints` is NULL or a record whose attributes
-    // are NULL or records, and `info` may be written, by fi_getinfo(3).
-    status(unsafe {
-        let hints = hints.as_ref();
-        offer(version, node, flags, hints).and_then(|offer| {
-            info.write(fill(version, &offer)?);
-            Ok(())
-        })
-    })
+    // are NULL or records, by fi_getinfo(3).
+    let offer = unsafe { offer(version, node, flags, hints.as_ref(), reach) };
+    let offer = offer.map_err(|Refusal(why)| {
+        log::info(Subsystem::Core, &format!("fi_getinfo: {why}"));
+        libc::ENODATA
+    });
+    status(offer.and_then(|offer| {
+        let record = fill(version, &offer)?;
+        // SAFETY: `info` may be written, by fi_getinfo(3).
+        unsafe { info.write(record) };
+        Ok(())
+    }))
 }
 
-/// Refuses where a part of the hints cannot be kept.
-fn require(is_kept: bool) -> Result<(), Code> {
-    if is_kept { Ok(()) } else { Err(libc::ENODATA) }
+/// The reason why nothing is offered: an attribute of the hints, and a value of it that cannot be.
+#[derive(Debug, PartialEq, Eq)]
+struct Refusal(String);
+
+/// Refuses a value of an attribute where it cannot be.
+fn require(is_kept: bool, attribute: &str) -> Result<(), Refusal> {
+    match is_kept {
+        true => Ok(()),
+        false => Err(Refusal(format!("hints->{attribute} is not offered"))),
+    }
 }
 
-/// Finds out the attributes to offer.
+/// Refuses bits of an attribute that are not among those which may be; `kind` says how libfabric
+/// writes them.
+fn only(attribute: &str, asked: u64, may: u64, kind: u32) -> Result<(), Refusal> {
+    match asked & !may {
+        0 => Ok(()),
+        others => {
+            let others = core::names(others, kind).unwrap_or_else(|| format!("{others:#x}"));
+            Err(Refusal(format!(
+                "hints->{attribute}: {others} is not offered"
+            )))
+        }
+    }
+}
+
+/// Refuses a number of an attribute above the limit.
+fn at_most(attribute: &str, asked: usize, limit: usize) -> Result<(), Refusal> {
+    match asked <= limit {
+        true => Ok(()),
+        false => Err(Refusal(format!(
+            "hints->{attribute} is {asked}, and at most {limit}"
+        ))),
+    }
+}
+
+/// Finds out the attributes to offer; `reach` says where peers may be.
 ///
 /// # Safety
 /// `node` is NULL or ends with a zero; the attributes of `hints` are NULL or records.
@@ -139,15 +183,14 @@ unsafe fn offer(
     node: *const c_char,
     flags: u64,
     hints: Option<&FiInfo>,
-) -> Result<Offer, Code> {
+    reach: u64,
+) -> Result<Offer, Refusal> {
     let is_own = flags & FI_SOURCE != 0;
     // The fabric chooses an endpoint's own address. A service names nothing: an address is whole.
-    require(node.is_null() || !is_own)?;
-    let reach = if settings::reaches_others() {
-        FI_LOCAL_COMM | FI_REMOTE_COMM
-    } else {
-        FI_LOCAL_COMM
-    };
+    if !node.is_null() && is_own {
+        let why = "FI_SOURCE with a node: the fabric chooses an endpoint's address";
+        return Err(Refusal(why.to_owned()));
+    }
     let of_domain = reach | FI_SHARED_AV;
     let mut offer = Offer {
         caps: USUAL_CAPS | of_domain,
@@ -169,24 +212,33 @@ unsafe fn offer(
         // SAFETY: the string ends with a zero.
         let text = unsafe { CStr::from_ptr(node) };
         let address = text.to_str().ok().and_then(|text| text.parse().ok());
-        offer.dest = Some(address.ok_or(libc::ENODATA)?);
+        let why = || {
+            Refusal(format!(
+                "{text:?} is no address of an endpoint (fi_av_straddr)"
+            ))
+        };
+        offer.dest = Some(address.ok_or_else(why)?);
     }
     let Some(hints) = hints else {
         return Ok(offer);
     };
-    require(hints.caps & !(CAPS | of_domain) == 0)?;
-    require([FI_FORMAT_UNSPEC, FORMAT].contains(&hints.addr_format))?;
-    require(hints.handle.is_null())?;
+    only("caps", hints.caps, CAPS | of_domain, FI_TYPE_CAPS)?;
+    let formats = [FI_FORMAT_UNSPEC, FORMAT];
+    require(formats.contains(&hints.addr_format), "addr_format")?;
+    require(hints.handle.is_null(), "handle")?;
     if !is_own && !hints.src_addr.is_null() {
-        require(hints.src_addrlen == Address::BYTES)?;
+        require(hints.src_addrlen == Address::BYTES, "src_addrlen")?;
         // SAFETY: there are so many bytes at the address.
-        require(unsafe { *hints.src_addr.cast::<[u8; Address::BYTES]>() } == NOT_CHOSEN)?;
+        let source = unsafe { *hints.src_addr.cast::<[u8; Address::BYTES]>() };
+        require(source == NOT_CHOSEN, "src_addr")?;
     }
     if offer.dest.is_none() && !hints.dest_addr.is_null() {
-        require(hints.dest_addrlen == Address::BYTES)?;
+        require(hints.dest_addrlen == Address::BYTES, "dest_addrlen")?;
         // SAFETY: there are so many bytes at the address.
         let bytes = unsafe { *hints.dest_addr.cast::<[u8; Address::BYTES]>() };
-        offer.dest = Some(Address::of_bytes(&bytes).map_err(|_| libc::ENODATA)?);
+        let address = Address::of_bytes(&bytes).ok();
+        require(address.is_some(), "dest_addr")?;
+        offer.dest = address;
     }
     if hints.caps != 0 {
         offer.caps = all_of(hints.caps) | of_domain;
@@ -206,7 +258,7 @@ unsafe fn offer(
             check_domain(version, attr, &mut offer)?;
         }
         if let Some(attr) = hints.fabric_attr.as_ref() {
-            require(is_name(attr.name))?;
+            require(is_name(attr.name), "fabric_attr->name")?;
         }
     }
     Ok(offer)
@@ -250,44 +302,72 @@ fn usual_mode(version: u32) -> i32 {
     }
 }
 
-fn check_ep(attr: &FiEpAttr, offer: &mut Offer) -> Result<(), Code> {
-    require([FI_EP_UNSPEC, FI_EP_RDM].contains(&attr.r#type))?;
-    require(attr.protocol == 0 || attr.protocol == PROTOCOL)?;
-    require(attr.protocol_version <= 1)?;
-    require(attr.max_msg_size <= MOST_BYTES && attr.msg_prefix_size == 0)?;
+fn check_ep(attr: &FiEpAttr, offer: &mut Offer) -> Result<(), Refusal> {
+    let types = [FI_EP_UNSPEC, FI_EP_RDM];
+    require(types.contains(&attr.r#type), "ep_attr->type")?;
+    require([0, PROTOCOL].contains(&attr.protocol), "ep_attr->protocol")?;
+    require(attr.protocol_version <= 1, "ep_attr->protocol_version")?;
+    at_most("ep_attr->max_msg_size", attr.max_msg_size, MOST_BYTES)?;
+    at_most("ep_attr->msg_prefix_size", attr.msg_prefix_size, 0)?;
     // Reads and writes are not ordered.
-    let orders = [
-        attr.max_order_raw_size,
-        attr.max_order_war_size,
-        attr.max_order_waw_size,
-    ];
-    require(orders == [0; 3])?;
-    for (wanted, own) in [
-        (attr.tx_ctx_cnt, &mut offer.contexts.0),
-        (attr.rx_ctx_cnt, &mut offer.contexts.1),
+    at_most("ep_attr->max_order_raw_size", attr.max_order_raw_size, 0)?;
+    at_most("ep_attr->max_order_war_size", attr.max_order_war_size, 0)?;
+    at_most("ep_attr->max_order_waw_size", attr.max_order_waw_size, 0)?;
+    for (name, wanted, own) in [
+        (
+            "ep_attr->tx_ctx_cnt",
+            attr.tx_ctx_cnt,
+            &mut offer.contexts.0,
+        ),
+        (
+            "ep_attr->rx_ctx_cnt",
+            attr.rx_ctx_cnt,
+            &mut offer.contexts.1,
+        ),
     ] {
-        require(wanted <= MOST_CONTEXTS || wanted == FI_SHARED_CONTEXT)?;
+        if wanted != FI_SHARED_CONTEXT {
+            at_most(name, wanted, MOST_CONTEXTS)?;
+        }
         *own = wanted.max(1);
     }
-    require(attr.auth_key_size == 0)
+    at_most("ep_attr->auth_key_size", attr.auth_key_size, 0)
 }
 
-fn check_tx(attr: &FiTxAttr, offer: &mut Offer) -> Result<(), Code> {
-    require(attr.caps & !(TRANSMIT_CAPS & offer.caps) == 0)?;
-    require(attr.op_flags & !TRANSMIT_FLAGS == 0)?;
-    require(attr.msg_order & !ORDER == 0 && attr.comp_order == 0)?;
-    require(attr.inject_size <= INJECT_SIZE && attr.size <= MOST_QUEUED)?;
-    require(attr.iov_limit <= MOST_PIECES && attr.rma_iov_limit <= MOST_PIECES)?;
+fn check_tx(attr: &FiTxAttr, offer: &mut Offer) -> Result<(), Refusal> {
+    let caps = TRANSMIT_CAPS & offer.caps;
+    only("tx_attr->caps", attr.caps, caps, FI_TYPE_CAPS)?;
+    let flags = TRANSMIT_FLAGS;
+    only("tx_attr->op_flags", attr.op_flags, flags, FI_TYPE_OP_FLAGS)?;
+    only(
+        "tx_attr->msg_order",
+        attr.msg_order,
+        ORDER,
+        FI_TYPE_MSG_ORDER,
+    )?;
+    require(attr.comp_order == 0, "tx_attr->comp_order")?;
+    at_most("tx_attr->inject_size", attr.inject_size, INJECT_SIZE)?;
+    at_most("tx_attr->size", attr.size, MOST_QUEUED)?;
+    at_most("tx_attr->iov_limit", attr.iov_limit, MOST_PIECES)?;
+    at_most("tx_attr->rma_iov_limit", attr.rma_iov_limit, MOST_PIECES)?;
     offer.transmit_caps = attr.caps;
     offer.transmit_flags = attr.op_flags;
     Ok(())
 }
 
-fn check_rx(attr: &FiRxAttr, offer: &mut Offer) -> Result<(), Code> {
-    require(attr.caps & !(RECEIVE_CAPS & offer.caps) == 0)?;
-    require(attr.op_flags & !RECEIVE_FLAGS == 0)?;
-    require(attr.msg_order & !ORDER == 0 && attr.comp_order == 0)?;
-    require(attr.size <= MOST_QUEUED && attr.iov_limit <= MOST_PIECES)?;
+fn check_rx(attr: &FiRxAttr, offer: &mut Offer) -> Result<(), Refusal> {
+    let caps = RECEIVE_CAPS & offer.caps;
+    only("rx_attr->caps", attr.caps, caps, FI_TYPE_CAPS)?;
+    let flags = RECEIVE_FLAGS;
+    only("rx_attr->op_flags", attr.op_flags, flags, FI_TYPE_OP_FLAGS)?;
+    only(
+        "rx_attr->msg_order",
+        attr.msg_order,
+        ORDER,
+        FI_TYPE_MSG_ORDER,
+    )?;
+    require(attr.comp_order == 0, "rx_attr->comp_order")?;
+    at_most("rx_attr->size", attr.size, MOST_QUEUED)?;
+    at_most("rx_attr->iov_limit", attr.iov_limit, MOST_PIECES)?;
     offer.receive_caps = attr.caps;
     offer.receive_flags = attr.op_flags;
     Ok(())
@@ -295,27 +375,40 @@ fn check_rx(attr: &FiRxAttr, offer: &mut Offer) -> Result<(), Code> {
 
 /// # Safety
 /// The name is NULL or a string that ends with a zero.
-unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> Result<(), Code> {
+unsafe fn check_domain(
+    version: u32,
+    attr: &FiDomainAttr,
+    offer: &mut Offer,
+) -> Result<(), Refusal> {
     // SAFETY: the string ends with a zero.
-    require(unsafe { is_name(attr.name) })?;
-    require(attr.av_type <= FI_AV_TABLE)?;
-    require(attr.mr_key_size <= WORD && attr.cq_data_size <= WORD)?;
-    let counts = [
-        attr.cq_cnt,
-        attr.ep_cnt,
-        attr.tx_ctx_cnt,
-        attr.rx_ctx_cnt,
-        attr.cntr_cnt,
-    ];
-    require(counts.iter().all(|&count| count <= MOST_OBJECTS))?;
-    let contexts = [attr.max_ep_tx_ctx, attr.max_ep_rx_ctx];
-    require(contexts.iter().all(|&count| count <= MOST_CONTEXTS))?;
-    let sharers = [attr.max_ep_stx_ctx, attr.max_ep_srx_ctx];
-    require(sharers.iter().all(|&count| count <= MOST_OBJECTS))?;
-    require(attr.mr_iov_limit <= 1 && attr.auth_key_size == 0)?;
-    // Errors bring no data of the provider's own.
-    require(attr.mr_cnt <= Domain::MOST_REGIONS && attr.max_err_data == 0)?;
-    require(attr.caps & !offer.of_domain == 0)?;
+    require(unsafe { is_name(attr.name) }, "domain_attr->name")?;
+    require(attr.av_type <= FI_AV_TABLE, "domain_attr->av_type")?;
+    for (name, asked, limit) in [
+        ("mr_key_size", attr.mr_key_size, WORD),
+        ("cq_data_size", attr.cq_data_size, WORD),
+        ("cq_cnt", attr.cq_cnt, MOST_OBJECTS),
+        ("ep_cnt", attr.ep_cnt, MOST_OBJECTS),
+        ("tx_ctx_cnt", attr.tx_ctx_cnt, MOST_OBJECTS),
+        ("rx_ctx_cnt", attr.rx_ctx_cnt, MOST_OBJECTS),
+        ("cntr_cnt", attr.cntr_cnt, MOST_OBJECTS),
+        ("max_ep_tx_ctx", attr.max_ep_tx_ctx, MOST_CONTEXTS),
+        ("max_ep_rx_ctx", attr.max_ep_rx_ctx, MOST_CONTEXTS),
+        ("max_ep_stx_ctx", attr.max_ep_stx_ctx, MOST_OBJECTS),
+        ("max_ep_srx_ctx", attr.max_ep_srx_ctx, MOST_OBJECTS),
+        ("mr_iov_limit", attr.mr_iov_limit, 1),
+        ("mr_cnt", attr.mr_cnt, Domain::MOST_REGIONS),
+        ("auth_key_size", attr.auth_key_size, 0),
+        // Errors bring no data of the provider's own.
+        ("max_err_data", attr.max_err_data, 0),
+    ] {
+        at_most(&format!("domain_attr->{name}"), asked, limit)?;
+    }
+    only(
+        "domain_attr->caps",
+        attr.caps,
+        offer.of_domain,
+        FI_TYPE_CAPS,
+    )?;
     if attr.control_progress != FI_PROGRESS_UNSPEC {
         // Calls that set objects up need no progress: an application may make it in vain.
         offer.control_progress = attr.control_progress;
@@ -334,7 +427,11 @@ unsafe fn check_domain(version: u32, attr: &FiDomainAttr, offer: &mut Offer) -> 
         0 => usual_mode(version),
         FI_MR_BASIC | FI_MR_SCALABLE => attr.mr_mode,
         modes => {
-            require(version >= fi_version(1, 5) && modes & (FI_MR_BASIC | FI_MR_SCALABLE) == 0)?;
+            let are_together = modes & (FI_MR_BASIC | FI_MR_SCALABLE) == 0;
+            require(
+                version >= fi_version(1, 5) && are_together,
+                "domain_attr->mr_mode",
+            )?;
             // The application is ready for these modes; the provider needs none of them.
             0
         }

@@ -74,6 +74,7 @@ pub extern "C" fn fi_prov_ini() -> *mut FiProvider {
     // SAFETY: the record is static; libfabric calls this function under a lock, and reads the
     // record only after it has returned: nobody accesses the field meanwhile.
     unsafe { (*provider).fi_version = core::version().map_or(NEWEST, |its| its.min(NEWEST)) };
+    settings::define();
     provider
 }
 

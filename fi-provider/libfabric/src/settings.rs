@@ -1,28 +1,58 @@
-//! The user's settings: environment variables, as libfabric's providers have them.
+//! The user's settings: environment variables, as libfabric's providers have them (`fi_info -e`).
 
+use crate::core;
 use fi_provider::device;
 use fi_provider::raw::domain::Config;
 use fi_provider::raw::far::Transport;
+use std::ffi::CStr;
 
-/// Says how endpoints of other nodes are reached: `rc`, `dc`, `none`, or `auto`, which is `rc` where
-/// there is a device.
-const TRANSPORT: &str = "FI_FARREACH_TRANSPORT";
-/// Says whether endpoints of the node are reached in its memory: 1, or 0, which is by the device
-/// alone.
-const NEAR: &str = "FI_FARREACH_NEAR";
+/// A setting: its name to libfabric, that of its variable, and its help.
+struct Setting {
+    name: &'static CStr,
+    variable: &'static str,
+    help: &'static CStr,
+}
+
+const TRANSPORT: Setting = Setting {
+    name: c"transport",
+    variable: "FI_FARREACH_TRANSPORT",
+    help: c"How endpoints of other nodes are reached over an mlx5 device: rc, by connected queue pairs; \
+dc, by dynamic connections; none; or auto, which is rc where there is a device (default: auto)",
+};
+const NEAR: Setting = Setting {
+    name: c"near",
+    variable: "FI_FARREACH_NEAR",
+    help:
+        c"Whether endpoints of the node are reached in its memory: 1, or 0, which is by the device \
+alone (default: 1)",
+};
+
+/// Tells libfabric of the settings.
+pub(crate) fn define() {
+    for setting in [TRANSPORT, NEAR] {
+        core::define_parameter(setting.name, setting.help);
+    }
+}
 
 /// Returns the configuration of a domain, without the provider's own part.
 ///
 /// # Errors
 /// The sentence for the user, where a variable has a value that it cannot have.
 pub(crate) fn config() -> Result<Config, String> {
-    let value = |name| std::env::var(name).unwrap_or_default();
-    config_of(&value(TRANSPORT), &value(NEAR), || device::probe().is_ok())
+    with(|| device::probe().is_ok())
 }
 
 /// Returns whether endpoints of other nodes may be reached, where there is a device.
-pub(crate) fn reaches_others() -> bool {
-    std::env::var(TRANSPORT).as_deref() != Ok("none")
+///
+/// # Errors
+/// As [`config`].
+pub(crate) fn reaches_others() -> Result<bool, String> {
+    with(|| true).map(|config| config.far.is_some())
+}
+
+fn with(has_device: impl FnOnce() -> bool) -> Result<Config, String> {
+    let value = |setting: Setting| core::parameter(setting.name);
+    config_of(&value(TRANSPORT), &value(NEAR), has_device)
 }
 
 fn config_of(
@@ -36,19 +66,24 @@ fn config_of(
         "none" => None,
         "" | "auto" => has_device().then_some(Transport::Rc),
         other => {
+            let variable = TRANSPORT.variable;
             return Err(format!(
-                "{TRANSPORT} is '{other}': it may be rc, dc, none or auto"
+                "{variable} is '{other}': it may be rc, dc, none or auto"
             ));
         }
     };
     let near = match near {
         "" | "1" => true,
         "0" => false,
-        other => return Err(format!("{NEAR} is '{other}': it may be 0 or 1")),
+        other => {
+            let variable = NEAR.variable;
+            return Err(format!("{variable} is '{other}': it may be 0 or 1"));
+        }
     };
     if !near && far.is_none() {
+        let variable = NEAR.variable;
         return Err(format!(
-            "{NEAR} is 0, and there is no device, or none is to be used"
+            "{variable} is 0, and there is no device, or none is to be used"
         ));
     }
     Ok(Config {

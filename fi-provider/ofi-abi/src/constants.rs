@@ -66,8 +66,14 @@ constants! {
         FI_EP_UNSPEC = 0;
         FI_AV_COMPLETE = 5;
         FI_EP_RDM = 3;
+        FI_LOG_WARN = 0;
         FI_LOG_INFO = 2;
+        FI_LOG_CORE = 0;
+        FI_LOG_DOMAIN = 2;
         FI_LOG_EP_CTRL = 3;
+        FI_TYPE_CAPS = 2;
+        FI_TYPE_OP_FLAGS = 3;
+        FI_TYPE_MSG_ORDER = 13;
         FI_SOCKADDR_IN = 2;
         FI_SOCKADDR_IN6 = 3;
         FI_AV_UNSPEC = 0;
@@ -135,6 +141,7 @@ constants! {
         FI_OP_CNTR_ADD = 10;
     }
     i32 {
+        FI_PARAM_STRING = 0;
         FI_MR_BASIC = 1;
         FI_MR_SCALABLE = 2;
         FI_MR_LOCAL = 1 << 2;

@@ -102,8 +102,11 @@ pub(crate) fn contract(session: &Session) -> Result<Vec<Case>, String> {
     let mut cases = each_test(session, &build)?;
     for case in &mut cases {
         case.needs.push(device.clone());
-        // Once, and not by each test.
-        case.run = std::mem::take(&mut case.run).env("FARREACH_TEST_SOFTHCA", &command);
+        case.run = std::mem::take(&mut case.run)
+            // Once, and not by each test.
+            .env("FARREACH_TEST_SOFTHCA", &command)
+            // As oshrun has it: libfabric would write 64 MiB of buffers in each process.
+            .env("FI_OFI_RXM_MSG_RX_SIZE", "512");
     }
     Ok(cases)
 }

@@ -169,6 +169,22 @@ const SCRIPTS: [(&str, &str); 23] = [
            done"#,
     ),
     (
+        // Debian's fi_info tells of no error but by its status.
+        "libfabric, settings and refusals",
+        r#"export FI_PROVIDER_PATH="$1/lib/farreach" FI_LOG_PROV=farreach
+           for name in TRANSPORT NEAR; do fi_info -e | grep -q "^# FI_FARREACH_$name: "; done
+           refuses() { said="$1"; shift
+               if env "$@" fi_info -p farreach $hints > "$TMPDIR/said" 2>&1; then exit 1; fi
+               grep -q -F ": fi_getinfo: $said" "$TMPDIR/said" || { cat "$TMPDIR/said" >&2; exit 1; }; }
+           hints=
+           refuses "FI_FARREACH_TRANSPORT is 'x': it may be rc, dc, none or auto" FI_FARREACH_TRANSPORT=x
+           refuses "FI_FARREACH_NEAR is '2': it may be 0 or 1" FI_FARREACH_NEAR=2
+           hints="-c FI_COLLECTIVE"; refuses "hints->caps: FI_COLLECTIVE is not offered" FI_LOG_LEVEL=info
+           hints="-t FI_EP_DGRAM"; refuses "hints->ep_attr->type is not offered" FI_LOG_LEVEL=info
+           hints="-n nowhere"; refuses '"nowhere" is no address of an endpoint' FI_LOG_LEVEL=info
+           rm "$TMPDIR/said""#,
+    ),
+    (
         "libfabric, all sizes",
         r#"export FI_PROVIDER_PATH="$1/lib/farreach"
            for mode in msg tagged; do
