@@ -1,11 +1,10 @@
 //! The domain (fi_domain(3)).
 
-use crate::log::{self, Subsystem};
 use crate::object::{InUse, closing, give, object, status, stub, take};
 use crate::state::Shared;
 use crate::{
-    atomic, automatic, av, cntr, contexts, cq, ep, fabric, mr, poll, settings, shared_contexts,
-    work,
+    atomic, automatic, av, cntr, contexts, cq, ep, fabric, log, mr, poll, settings,
+    shared_contexts, work,
 };
 use fi_ofi_abi::*;
 use fi_provider::device;
@@ -95,7 +94,7 @@ pub(crate) unsafe extern "C" fn open(
             ..config
         },
         Err(why) => {
-            log::warn(Subsystem::Domain, &format!("fi_domain: {why}"));
+            log::tell(&format!("fi_domain: {why}"));
             return status(Err(libc::EINVAL));
         }
     };
@@ -105,7 +104,7 @@ pub(crate) unsafe extern "C" fn open(
             if error == Error::NoDevice {
                 let why = device::probe().err();
                 let why = why.map_or_else(|| error.to_string(), |why| why.to_string());
-                log::warn(Subsystem::Domain, &format!("fi_domain: {why}"));
+                log::tell(&format!("fi_domain: {why}"));
             }
             return status(Err(error.code()));
         }

@@ -1,11 +1,11 @@
-//! Lines for libfabric's log (fi_log(3)), whose level the user sets (FI_LOG_LEVEL, FI_LOG_PROV).
+//! Words for the user: lines for libfabric's log (fi_log(3)), which is turned on by FI_LOG_LEVEL and
+//! FI_LOG_PROV, and those that have to be seen without it.
 
 use crate::core;
-use fi_ofi_abi::{
-    FI_LOG_CORE, FI_LOG_DOMAIN, FI_LOG_EP_CTRL, FI_LOG_INFO, FI_LOG_WARN, FiProvider,
-};
+use fi_ofi_abi::{FI_LOG_CORE, FI_LOG_EP_CTRL, FI_LOG_INFO, FiProvider};
 use std::ffi::{CString, c_char, c_int};
 use std::mem::transmute;
+use std::sync::{Mutex, PoisonError};
 
 /// `fi_log_enabled`.
 type IsEnabled = unsafe extern "C" fn(*const FiProvider, u32, u32) -> c_int;
@@ -19,21 +19,21 @@ type Log =
 pub(crate) enum Subsystem {
     /// The offer of the provider.
     Core = FI_LOG_CORE,
-    Domain = FI_LOG_DOMAIN,
     Endpoint = FI_LOG_EP_CTRL,
 }
 
-/// Writes a line that the user sees by default: why a call fails.
-pub(crate) fn warn(of: Subsystem, line: &str) {
-    write(FI_LOG_WARN, of, line);
+/// Tells on standard error, once, why a call fails: by a setting of the user, or for want of a device.
+pub(crate) fn tell(line: &str) {
+    static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if !told.iter().any(|known| known == line) {
+        eprintln!("farreach: {line}");
+        told.push(line.to_owned());
+    }
 }
 
-/// Writes a line, where the user wants such.
+/// Writes a line to the log, where the user wants such.
 pub(crate) fn info(of: Subsystem, line: &str) {
-    write(FI_LOG_INFO, of, line);
-}
-
-fn write(level: u32, of: Subsystem, line: &str) {
     let Some((is_enabled, log)) = core::find(c"fi_log_enabled").zip(core::find(c"fi_log")) else {
         return;
     };
@@ -44,9 +44,9 @@ fn write(level: u32, of: Subsystem, line: &str) {
         let is_enabled: IsEnabled = transmute(is_enabled);
         let log: Log = transmute(log);
         let (provider, of) = (crate::provider(), of as u32);
-        if is_enabled(provider, level, of) != 0 {
+        if is_enabled(provider, FI_LOG_INFO, of) != 0 {
             let (place, format) = (c"farreach".as_ptr(), c"%s\n".as_ptr());
-            log(provider, level, of, place, 0, format, line.as_ptr());
+            log(provider, FI_LOG_INFO, of, place, 0, format, line.as_ptr());
         }
     }
 }

@@ -66,10 +66,8 @@ constants! {
         FI_EP_UNSPEC = 0;
         FI_AV_COMPLETE = 5;
         FI_EP_RDM = 3;
-        FI_LOG_WARN = 0;
         FI_LOG_INFO = 2;
         FI_LOG_CORE = 0;
-        FI_LOG_DOMAIN = 2;
         FI_LOG_EP_CTRL = 3;
         FI_TYPE_CAPS = 2;
         FI_TYPE_OP_FLAGS = 3;
