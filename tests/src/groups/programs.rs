@@ -30,9 +30,14 @@ pub(crate) const MPIRUN: [&str; 3] = [
 ];
 const VALGRIND: [&str; 4] = ["valgrind", "--quiet", "--error-exitcode=99", "--"];
 
-/// Returns the cases of all programs below tests/conformance.
+/// Returns the cases of all programs below tests/conformance, neighbours far from each other: those
+/// that wait for seconds are neighbours, and others have the processors meanwhile.
 pub(crate) fn conformance(session: &Session) -> Result<Vec<Case>, String> {
-    below(session, "tests/conformance", &[])
+    let cases = below(session, "tests/conformance", &[])?;
+    let turns = cases.len().isqrt().max(1);
+    let mut numbered: Vec<_> = cases.into_iter().enumerate().collect();
+    numbered.sort_by_key(|(at, _)| at % turns);
+    Ok(numbered.into_iter().map(|(_, case)| case).collect())
 }
 
 /// Returns the cases of jobs on hosts of a lab; where there can be none, a case that says so.
