@@ -61,8 +61,8 @@ pub(crate) fn define_parameter(name: &CStr, help: &CStr) {
     type Define =
         unsafe extern "C" fn(*const FiProvider, *const c_char, c_int, *const c_char, ...) -> c_int;
     if let Some(found) = find(c"fi_param_define") {
-        // SAFETY: the function of this name has these arguments; the strings end with zeros, and the
-        // format takes one.
+        // SAFETY: the function of this name has these arguments; the strings end with zeros, and
+        // the format takes one.
         unsafe {
             let define: Define = transmute(found);
             let (name, format, help) = (name.as_ptr(), c"%s".as_ptr(), help.as_ptr());

@@ -169,7 +169,7 @@ fn at_most(attribute: &str, asked: usize, limit: usize) -> Result<(), Refusal> {
     match asked <= limit {
         true => Ok(()),
         false => Err(Refusal(format!(
-            "hints->{attribute} is {asked}, and at most {limit}"
+            "hints->{attribute} is {asked}: it may be at most {limit}"
         ))),
     }
 }

@@ -1,5 +1,5 @@
-//! Words for the user: lines for libfabric's log (fi_log(3)), which is turned on by FI_LOG_LEVEL and
-//! FI_LOG_PROV, and those that have to be seen without it.
+//! Words for the user: lines for libfabric's log (fi_log(3)), which FI_LOG_LEVEL and FI_LOG_PROV
+//! turn on, and those that have to be seen without it.
 
 use crate::core;
 use fi_ofi_abi::{FI_LOG_CORE, FI_LOG_EP_CTRL, FI_LOG_INFO, FiProvider};
@@ -22,7 +22,7 @@ pub(crate) enum Subsystem {
     Endpoint = FI_LOG_EP_CTRL,
 }
 
-/// Tells on standard error, once, why a call fails: by a setting of the user, or for want of a device.
+/// Tells on standard error, once, why a call fails: by a setting of the user, or without a device.
 pub(crate) fn tell(line: &str) {
     static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);

@@ -16,8 +16,9 @@ struct Setting {
 const TRANSPORT: Setting = Setting {
     name: c"transport",
     variable: "FI_FARREACH_TRANSPORT",
-    help: c"How endpoints of other nodes are reached over an mlx5 device: rc, by connected queue pairs; \
-dc, by dynamic connections; none; or auto, which is rc where there is a device (default: auto)",
+    help: c"How endpoints of other nodes are reached over an mlx5 device: rc, by connected queue \
+pairs; dc, by dynamic connections; none; or auto, which is rc where there is a device (default: \
+auto)",
 };
 const NEAR: Setting = Setting {
     name: c"near",
