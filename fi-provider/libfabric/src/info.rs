@@ -210,14 +210,7 @@ unsafe fn offer(
     };
     if !node.is_null() {
         // SAFETY: the string ends with a zero.
-        let text = unsafe { CStr::from_ptr(node) };
-        let address = text.to_str().ok().and_then(|text| text.parse().ok());
-        let why = || {
-            Refusal(format!(
-                "{text:?} is no address of an endpoint (fi_av_straddr)"
-            ))
-        };
-        offer.dest = Some(address.ok_or_else(why)?);
+        offer.dest = Some(address_of(unsafe { CStr::from_ptr(node) })?);
     }
     let Some(hints) = hints else {
         return Ok(offer);
@@ -226,20 +219,8 @@ unsafe fn offer(
     let formats = [FI_FORMAT_UNSPEC, FORMAT];
     require(formats.contains(&hints.addr_format), "addr_format")?;
     require(hints.handle.is_null(), "handle")?;
-    if !is_own && !hints.src_addr.is_null() {
-        require(hints.src_addrlen == Address::BYTES, "src_addrlen")?;
-        // SAFETY: there are so many bytes at the address.
-        let source = unsafe { *hints.src_addr.cast::<[u8; Address::BYTES]>() };
-        require(source == NOT_CHOSEN, "src_addr")?;
-    }
-    if offer.dest.is_none() && !hints.dest_addr.is_null() {
-        require(hints.dest_addrlen == Address::BYTES, "dest_addrlen")?;
-        // SAFETY: there are so many bytes at the address.
-        let bytes = unsafe { *hints.dest_addr.cast::<[u8; Address::BYTES]>() };
-        let address = Address::of_bytes(&bytes).ok();
-        require(address.is_some(), "dest_addr")?;
-        offer.dest = address;
-    }
+    // SAFETY: the addresses are NULL or have their lengths, by fi_getinfo(3).
+    unsafe { check_addresses(hints, is_own, &mut offer) }?;
     if hints.caps != 0 {
         offer.caps = all_of(hints.caps) | of_domain;
     }
@@ -262,6 +243,35 @@ unsafe fn offer(
         }
     }
     Ok(offer)
+}
+
+/// Returns the address of an endpoint that is written as text.
+fn address_of(text: &CStr) -> Result<Address, Refusal> {
+    let address = text.to_str().ok().and_then(|text| text.parse().ok());
+    address.ok_or_else(|| {
+        let why = format!("{text:?} is no address of an endpoint (fi_av_straddr)");
+        Refusal(why)
+    })
+}
+
+/// # Safety
+/// The addresses of `hints` are NULL or have as many bytes as it says.
+unsafe fn check_addresses(hints: &FiInfo, is_own: bool, offer: &mut Offer) -> Result<(), Refusal> {
+    if !is_own && !hints.src_addr.is_null() {
+        require(hints.src_addrlen == Address::BYTES, "src_addrlen")?;
+        // SAFETY: there are so many bytes at the address.
+        let source = unsafe { *hints.src_addr.cast::<[u8; Address::BYTES]>() };
+        require(source == NOT_CHOSEN, "src_addr")?;
+    }
+    if offer.dest.is_none() && !hints.dest_addr.is_null() {
+        require(hints.dest_addrlen == Address::BYTES, "dest_addrlen")?;
+        // SAFETY: there are so many bytes at the address.
+        let bytes = unsafe { *hints.dest_addr.cast::<[u8; Address::BYTES]>() };
+        let address = Address::of_bytes(&bytes).ok();
+        require(address.is_some(), "dest_addr")?;
+        offer.dest = address;
+    }
+    Ok(())
 }
 
 /// Adds to capabilities those that they stand for: both directions where none is named.
@@ -333,18 +343,26 @@ fn check_ep(attr: &FiEpAttr, offer: &mut Offer) -> Result<(), Refusal> {
     at_most("ep_attr->auth_key_size", attr.auth_key_size, 0)
 }
 
+/// Refuses bits that a side of an endpoint cannot have: of capabilities and of flags the asked ones
+/// and those that may be, of orders those of messages and of completions.
+fn check_side(
+    side: &str,
+    (caps, may_caps): (u64, u64),
+    (flags, may_flags): (u64, u64),
+    (of_messages, of_completions): (u64, u64),
+) -> Result<(), Refusal> {
+    only(&format!("{side}->caps"), caps, may_caps, FI_TYPE_CAPS)?;
+    let name = format!("{side}->op_flags");
+    only(&name, flags, may_flags, FI_TYPE_OP_FLAGS)?;
+    let name = format!("{side}->msg_order");
+    only(&name, of_messages, ORDER, FI_TYPE_MSG_ORDER)?;
+    require(of_completions == 0, &format!("{side}->comp_order"))
+}
+
 fn check_tx(attr: &FiTxAttr, offer: &mut Offer) -> Result<(), Refusal> {
-    let caps = TRANSMIT_CAPS & offer.caps;
-    only("tx_attr->caps", attr.caps, caps, FI_TYPE_CAPS)?;
-    let flags = TRANSMIT_FLAGS;
-    only("tx_attr->op_flags", attr.op_flags, flags, FI_TYPE_OP_FLAGS)?;
-    only(
-        "tx_attr->msg_order",
-        attr.msg_order,
-        ORDER,
-        FI_TYPE_MSG_ORDER,
-    )?;
-    require(attr.comp_order == 0, "tx_attr->comp_order")?;
+    let caps = (attr.caps, TRANSMIT_CAPS & offer.caps);
+    let flags = (attr.op_flags, TRANSMIT_FLAGS);
+    check_side("tx_attr", caps, flags, (attr.msg_order, attr.comp_order))?;
     at_most("tx_attr->inject_size", attr.inject_size, INJECT_SIZE)?;
     at_most("tx_attr->size", attr.size, MOST_QUEUED)?;
     at_most("tx_attr->iov_limit", attr.iov_limit, MOST_PIECES)?;
@@ -355,17 +373,9 @@ fn check_tx(attr: &FiTxAttr, offer: &mut Offer) -> Result<(), Refusal> {
 }
 
 fn check_rx(attr: &FiRxAttr, offer: &mut Offer) -> Result<(), Refusal> {
-    let caps = RECEIVE_CAPS & offer.caps;
-    only("rx_attr->caps", attr.caps, caps, FI_TYPE_CAPS)?;
-    let flags = RECEIVE_FLAGS;
-    only("rx_attr->op_flags", attr.op_flags, flags, FI_TYPE_OP_FLAGS)?;
-    only(
-        "rx_attr->msg_order",
-        attr.msg_order,
-        ORDER,
-        FI_TYPE_MSG_ORDER,
-    )?;
-    require(attr.comp_order == 0, "rx_attr->comp_order")?;
+    let caps = (attr.caps, RECEIVE_CAPS & offer.caps);
+    let flags = (attr.op_flags, RECEIVE_FLAGS);
+    check_side("rx_attr", caps, flags, (attr.msg_order, attr.comp_order))?;
     at_most("rx_attr->size", attr.size, MOST_QUEUED)?;
     at_most("rx_attr->iov_limit", attr.iov_limit, MOST_PIECES)?;
     offer.receive_caps = attr.caps;
