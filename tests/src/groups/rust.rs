@@ -182,14 +182,14 @@ fn main() -> Result<(), calls::Error> {
 ];
 
 /// Makes these crates outside of TMPDIR, which is in the workspace, builds and runs them: `$1` is the
-/// project's root, `$2` oshrun, and then come for each the crate that it depends on, where that is,
-/// and the main file. What they depend on is built once.
+/// project's root, `$2` oshrun, `$3` the target directory, in which crates of others are built
+/// already, and then come for each the crate that it depends on, where that is, and the main file.
 const BUILD_OUTSIDE: &str = r#"
 place=$(mktemp --directory /tmp/farreach-outside.XXXXXX)
 trap 'rm --recursive "$place"' EXIT
-export CARGO_TARGET_DIR="$place/target"
 root=$1 oshrun=$2
-shift 2
+export CARGO_TARGET_DIR="$3"
+shift 3
 while [ $# -gt 0 ]; do
     mkdir --parents "$place/outside-$1/src"
     cd "$place/outside-$1"
@@ -213,6 +213,7 @@ fn outside(session: &Session) -> Case {
         .args(["-euc", BUILD_OUTSIDE, "sh"])
         .arg(&session.place.root)
         .arg(session.place.staged("bin/oshrun"))
+        .arg(&session.place.target)
         .args(
             OUTSIDE
                 .map(|(name, path, text, _)| [name, path, text])
