@@ -41,6 +41,16 @@ fn completion_queues() {
 }
 
 #[test]
+fn times() {
+    objects("times", &[]);
+}
+
+#[test]
+fn room() {
+    objects("room", &[]);
+}
+
+#[test]
 fn thread_domains_and_parent_domains() {
     objects("thread_domains", &[]);
 }

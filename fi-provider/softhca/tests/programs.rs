@@ -17,10 +17,11 @@ const PLAIN: Under<'static> = Under {
     environment: &[],
 };
 
-fn ping_pong(options: &str) {
-    need("ibv_rc_pingpong");
+fn ping_pong(service: &str, options: &str) {
+    let program = format!("ibv_{service}_pingpong");
+    need(&program);
     let port = free_port();
-    let program = format!("ibv_rc_pingpong -p {port} {options}");
+    let program = format!("{program} -p {port} {options}");
     let printed = PLAIN.server_and_client(&program, &format!("{program} localhost"));
     assert!(printed.contains("8192000 bytes in"), "{printed}");
     assert!(printed.contains("1000 iters in"), "{printed}");
@@ -67,30 +68,37 @@ fn ibv_devinfo_tells_everything() {
 
 #[test]
 fn ping_pong_by_polling() {
-    ping_pong("");
+    ping_pong("rc", "");
 }
 
 #[test]
 fn ping_pong_with_checked_data() {
-    ping_pong("-c");
+    ping_pong("rc", "-c");
 }
 
 #[test]
 fn ping_pong_by_events() {
-    ping_pong("-e");
+    ping_pong("rc", "-e");
 }
 
 #[test]
 fn ping_pong_by_events_with_checked_data() {
-    ping_pong("-c -e");
+    ping_pong("rc", "-c -e");
+}
+
+#[test]
+fn ping_pong_without_acknowledgements() {
+    for options in ["", "-e"] {
+        ping_pong("uc", options);
+    }
 }
 
 /// Runs a program of perftest, which measures (without meaning here) and counts its completions.
-fn perftest(program: &str, options: &str) {
+fn perftest(program: &str, service: &str, options: &str) {
     need(program);
     for queue_pairs in [1, 4] {
         let port = free_port();
-        let line = format!("{program} -c RC -n 200 -q {queue_pairs} -p {port} {options}");
+        let line = format!("{program} -c {service} -n 200 -q {queue_pairs} -p {port} {options}");
         let printed = PLAIN.server_and_client(&line, &format!("{line} localhost"));
         let iterations = (200 * queue_pairs).to_string();
         let counted = printed
@@ -105,25 +113,31 @@ fn perftest(program: &str, options: &str) {
 
 #[test]
 fn perftest_writes() {
-    perftest("ib_write_bw", "");
-    perftest("ib_write_bw", "-s 64 -I 64");
+    perftest("ib_write_bw", "RC", "");
+    perftest("ib_write_bw", "RC", "-s 64 -I 64");
 }
 
 #[test]
 fn perftest_reads() {
-    perftest("ib_read_bw", "");
+    perftest("ib_read_bw", "RC", "");
 }
 
 #[test]
 fn perftest_sends() {
-    perftest("ib_send_bw", "");
-    perftest("ib_send_bw", "-e");
+    perftest("ib_send_bw", "RC", "");
+    perftest("ib_send_bw", "RC", "-e");
+}
+
+#[test]
+fn perftest_without_acknowledgements() {
+    perftest("ib_write_bw", "UC", "");
+    perftest("ib_send_bw", "UC", "-s 64 -I 64");
 }
 
 #[test]
 fn perftest_atomics() {
-    perftest("ib_atomic_bw", "-A FETCH_AND_ADD");
-    perftest("ib_atomic_bw", "-A CMP_AND_SWAP");
+    perftest("ib_atomic_bw", "RC", "-A FETCH_AND_ADD");
+    perftest("ib_atomic_bw", "RC", "-A CMP_AND_SWAP");
 }
 
 #[test]

@@ -5,15 +5,16 @@ use super::shared::Shared;
 use super::sys;
 use super::view::View;
 use crate::engine::{ContextId, Fault, MAX_PAGES, Memory, Pid};
-use crate::uverbs::{Errno, FIRST_UAR_PAGE, Host};
+use crate::uverbs::{CLOCK_PAGE, Errno, FIRST_UAR_PAGE, Host, clock_info};
 use crate::wire;
+use bytemuck::bytes_of;
 use fi_mlx5_defs::doorbell::{ARM_OFFSET, send_words};
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
 use std::mem::{replace, take};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// The size of a command file: every offset that libmlx5 maps lies below. Pages come into being when they are touched.
 const COMMAND_FILE: u64 = 4 << 30;
@@ -137,6 +138,13 @@ impl Clock {
     pub(super) fn now(&self) -> u64 {
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+
+    /// Returns the wall clock's time at the start, in ns.
+    fn start(&self) -> u64 {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH);
+        let wall = wall.unwrap_or_default().as_nanos();
+        u64::try_from(wall).map_or(0, |wall| wall.saturating_sub(self.now()))
+    }
 }
 
 /// Memory, files and queues of all programs.
@@ -165,6 +173,9 @@ impl Programs {
             file: File::from(file),
             rung: Vec::new(),
         };
+        let clock = clock_info(self.clock.start());
+        let place = CLOCK_PAGE * PAGE;
+        command_file.file.write_all_at(bytes_of(&clock), place)?;
         let entry = self.command_files.entry(context);
         Ok(entry.insert_entry(command_file).into_mut().file.as_fd())
     }

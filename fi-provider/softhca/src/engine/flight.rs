@@ -216,7 +216,7 @@ struct Plan {
 impl Plan {
     fn of(kind: QpKind, bytes: &[u8]) -> Option<Self> {
         let service = match kind {
-            QpKind::Rc => Service::Connected,
+            QpKind::Rc | QpKind::Uc => Service::Connected,
             _ => Service::Addressed,
         };
         let request = request(bytes, service).ok()?;

@@ -209,7 +209,7 @@ impl Engine {
                 init.send_cq = init.recv_cq;
                 init.sq_wqe_count = 0;
             }
-            QpKind::Rc | QpKind::Ud | QpKind::Dci => {
+            QpKind::Rc | QpKind::Uc | QpKind::Ud | QpKind::Dci => {
                 self.cqs.of(context, init.send_cq)?;
             }
         }

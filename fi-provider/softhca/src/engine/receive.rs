@@ -72,9 +72,13 @@ impl Engine {
             Some(address) => peer.init.kind == QpKind::Dct && peer.init.dc_key == address.key.get(),
             None => {
                 // Packets count from there on both sides: those of other numbers are no requests
-                // (IBTA volume 1, 9.7.5.1).
+                // (IBTA volume 1, 9.7.5.1). Unreliable ones begin anew with a message (9.8.2.2).
                 let counts_alike = (peer.attr.rq_psn ^ requester.attr.sq_psn) & 0xff_ffff == 0;
-                peer.init.kind == QpKind::Rc && peer.attr.dest_qpn == handle && counts_alike
+                let is_alike = match requester.init.kind {
+                    QpKind::Uc => peer.init.kind == QpKind::Uc,
+                    _ => peer.init.kind == QpKind::Rc && counts_alike,
+                };
+                is_alike && peer.attr.dest_qpn == handle
             }
         };
         let reads = if self.config.strict {
@@ -282,13 +286,13 @@ impl Engine {
         let mut cqe = Cqe::new(CqeOpcode::ResponderError);
         cqe.set_syndrome(why, 0);
         self.use_receive(memory, responder, receive, cqe);
-        if responder.kind == QpKind::Rc {
+        if matches!(responder.kind, QpKind::Rc | QpKind::Uc) {
             self.fail(responder.handle, None);
         }
     }
 
-    /// Refuses a request that is not as the responder wants it: a connected responder goes to
-    /// error, too.
+    /// Refuses a request that is not as the responder wants it: a responder of a reliable connection
+    /// goes to error, too.
     pub(super) fn refuse(&mut self, responder: &Responder, event: AsyncKind) {
         if responder.kind == QpKind::Rc {
             let event = if event == AsyncKind::SrqError {

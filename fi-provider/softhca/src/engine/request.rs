@@ -27,8 +27,14 @@ impl Engine {
         handle: u32,
         bytes: &[u8],
     ) -> Outcome {
-        self.attempt(memory, handle, bytes)
-            .unwrap_or_else(|outcome| outcome)
+        let outcome = self
+            .attempt(memory, handle, bytes)
+            .unwrap_or_else(|outcome| outcome);
+        let qp = self.qps.get(handle);
+        match qp.is_some_and(|qp| qp.init.kind == QpKind::Uc) {
+            true => unacknowledged(outcome),
+            false => outcome,
+        }
     }
 
     fn attempt(
@@ -40,12 +46,13 @@ impl Engine {
         let malformed = Outcome::Failed(Syndrome::LocalQpOperation);
         let qp = self.qps.get(handle).ok_or(malformed)?;
         let service = match qp.init.kind {
-            QpKind::Rc => Service::Connected,
+            QpKind::Rc | QpKind::Uc => Service::Connected,
             QpKind::Dci | QpKind::Ud => Service::Addressed,
             QpKind::Dct => return Err(malformed),
         };
         let (pd, reads) = (qp.init.pd, qp.attr.max_rd_atomic > 0);
         let is_datagram = qp.init.kind == QpKind::Ud;
+        let is_reliable = qp.init.kind != QpKind::Uc;
         let request = request(bytes, service).map_err(|_| malformed)?;
         let pieces = request.pieces.collect().map_err(|_| malformed)?;
         let len: u64 = pieces.iter().map(Piece::len).sum();
@@ -86,6 +93,7 @@ impl Engine {
                     ))
                 })
             }
+            Operation::Read(_) | Operation::Atomic(..) if !is_reliable => Err(malformed),
             Operation::Read(remote) => {
                 let spans = self.destinations(pd, &pieces)?;
                 let responder = self.answering(handle, &request)?;
@@ -288,6 +296,17 @@ impl Engine {
             self.refuse(responder, AsyncKind::QpAccessError);
             Outcome::Failed(Syndrome::RemoteAccess)
         })
+    }
+}
+
+/// Returns the outcome of a request that nobody acknowledges: one that the responder does not take
+/// is lost (IBTA volume 1, 9.8.2).
+fn unacknowledged(outcome: Outcome) -> Outcome {
+    use Syndrome::{LocalLength, LocalProtection, LocalQpOperation};
+    match outcome {
+        Outcome::Failed(LocalLength | LocalProtection | LocalQpOperation) => outcome,
+        Outcome::Done(_) => outcome,
+        Outcome::Failed(_) | Outcome::Wait(_) => Outcome::Done(0),
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) fn next_state(
         _ if next == QpState::Reset => (0, 0),
         _ if next == QpState::Error && current != QpState::Reset => (0, 0),
         QpKind::Rc => connected(current, next)?,
+        QpKind::Uc => unreliable(current, next)?,
         QpKind::Ud => datagram(current, next)?,
         QpKind::Dci => initiator(current, next)?,
         QpKind::Dct => target(current, next)?,
@@ -82,6 +83,22 @@ fn connected(current: QpState, next: QpState) -> Result<(u32, u32), Error> {
                 | MAX_DEST_RD_ATOMIC
                 | PKEY_INDEX,
         ),
+        _ => return Err(REFUSED),
+    })
+}
+
+fn unreliable(current: QpState, next: QpState) -> Result<(u32, u32), Error> {
+    use QpState::{Init, ReadyToReceive, ReadyToSend, Reset, SendDrained, SendError};
+    const SENDING: u32 = ACCESS_FLAGS | PATH_MIG_STATE;
+    Ok(match (current, next) {
+        (Reset, Init) => (PKEY_INDEX | PORT | ACCESS_FLAGS, 0),
+        (Init, Init) => (0, PKEY_INDEX | PORT | ACCESS_FLAGS),
+        (Init, ReadyToReceive) => (AV | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS_FLAGS | PKEY_INDEX),
+        (ReadyToReceive, ReadyToSend) => (SQ_PSN, SENDING),
+        (ReadyToSend | SendDrained, ReadyToSend) => (0, SENDING),
+        (SendError, ReadyToSend) => (0, ACCESS_FLAGS),
+        (ReadyToSend, SendDrained) => (0, EN_SQD_ASYNC_NOTIFY),
+        (SendDrained, SendDrained) => (0, SENDING | AV | PKEY_INDEX),
         _ => return Err(REFUSED),
     })
 }
@@ -186,6 +203,7 @@ mod tests {
         let mut masks = vec![STATE];
         let (required, _) = match kind {
             QpKind::Rc => connected(from, to),
+            QpKind::Uc => unreliable(from, to),
             QpKind::Ud => datagram(from, to),
             QpKind::Dci => initiator(from, to),
             QpKind::Dct => target(from, to),
@@ -216,11 +234,12 @@ mod tests {
             (ReadyToReceive, ReadyToSend),
             (ReadyToSend, ReadyToSend),
         ];
-        let ud = [&rc[..], &[(SendError, ReadyToSend)]].concat();
+        let unreliable = [&rc[..], &[(SendError, ReadyToSend)]].concat();
         let dct = [(Reset, Init), (Init, ReadyToReceive)];
         for (kind, table) in [
             (QpKind::Rc, &rc[..]),
-            (QpKind::Ud, &ud[..]),
+            (QpKind::Uc, &unreliable[..]),
+            (QpKind::Ud, &unreliable[..]),
             (QpKind::Dci, &dci[..]),
             (QpKind::Dct, &dct[..]),
         ] {

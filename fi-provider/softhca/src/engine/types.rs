@@ -210,6 +210,8 @@ pub struct SrqInit {
 pub enum QpKind {
     /// Reliable connected.
     Rc,
+    /// Unreliable connected: sends and writes, which nobody acknowledges.
+    Uc,
     /// Unreliable datagrams: to any queue pair of this kind, whose queue key the sender shows.
     Ud,
     /// Dynamically connected initiator: sends only.

@@ -201,7 +201,7 @@ pub(super) fn shared_init(input: &mut Input<'_>, pd: u32) -> SrqInit {
 
 pub(super) fn queue_init(input: &mut Input<'_>, own: &Party) -> QpInit {
     QpInit {
-        kind: [QpKind::Rc, QpKind::Dci, QpKind::Dct, QpKind::Ud][input.below(4)],
+        kind: [QpKind::Rc, QpKind::Dci, QpKind::Dct, QpKind::Ud, QpKind::Uc][input.below(5)],
         pd: own.pd,
         send_cq: own.cq,
         recv_cq: own.cq,

@@ -157,6 +157,22 @@ layout! {
 }
 
 layout! {
+    /// `mlx5_ib_clock_info`: the wall clock's time in ns at a time of the device, and the factor by
+    /// which the two go on.
+    ClockInfo: 56 {
+        sign: u32,
+        reserved: u32,
+        nsec: u64,
+        cycles: u64,
+        frac: u64,
+        mult: u32,
+        shift: u32,
+        mask: u64,
+        overflow_period: u64,
+    }
+}
+
+layout! {
     /// `ib_uverbs_query_port_resp_ex`.
     Port: 48 {
         capabilities: u32,
@@ -376,6 +392,7 @@ pub(crate) mod qp_flag {
 /// Kinds of queue pairs in [`CreateQp::kind`].
 pub(crate) mod qp_kind {
     pub(crate) const RC: u8 = 2;
+    pub(crate) const UC: u8 = 3;
     pub(crate) const UD: u8 = 4;
     pub(crate) const DRIVER: u8 = 0xff;
 }

@@ -1,7 +1,8 @@
 //! Contexts: GET_CONTEXT, asynchronous events, doorbell pages.
 
 use super::abi::{
-    CONTEXT_DEVX, ContextRequest, ContextResponse, DRIVER_IN, DRIVER_OUT, LIB_CAP_DYN_UAR,
+    CONTEXT_DEVX, ClockInfo, ContextRequest, ContextResponse, DRIVER_IN, DRIVER_OUT,
+    LIB_CAP_DYN_UAR,
 };
 use super::{Call, Device, Errno};
 use crate::engine::{ContextId, UarKind, UarRegime};
@@ -9,6 +10,12 @@ use bytemuck::Zeroable;
 
 /// The page of the command file at which the pages of UAR objects start; the fixed ones of mlx5's `mmap` commands lie below.
 pub(crate) const FIRST_UAR_PAGE: u64 = 0x8_0000;
+
+/// The page of the command file that holds a [`ClockInfo`] (`MLX5_IB_MMAP_CLOCK_INFO`).
+pub(crate) const CLOCK_PAGE: u64 = 7 << 8;
+
+/// The version of such pages, as a bit (`MLX5_IB_CLOCK_INFO_V1`).
+const CLOCK_VERSIONS: u8 = 1;
 
 /// The size of a page of the command file, in bytes.
 pub(super) const PAGE: u64 = 4096;
@@ -26,6 +33,18 @@ const UAR_TYPE: u16 = 0x1001;
 const UAR_MMAP_OFFSET: u16 = 0x1002;
 const UAR_MMAP_LENGTH: u16 = 0x1003;
 const UAR_PAGE_ID: u16 = 0x1004;
+
+/// Returns the contents of [`CLOCK_PAGE`] where the wall clock shows `wall` ns at time 0 of the
+/// device, which counts ns, too.
+pub(crate) fn clock_info(wall: u64) -> ClockInfo {
+    ClockInfo {
+        nsec: wall,
+        mult: 1,
+        mask: u64::MAX,
+        overflow_period: u64::MAX,
+        ..Zeroable::zeroed()
+    }
+}
 
 impl Device {
     pub(super) fn get_context(&mut self, id: ContextId, call: &mut Call<'_>) -> Result<(), Errno> {
@@ -81,6 +100,7 @@ impl Device {
             cmds_supp_uhw: 1,
             // No inline headers are asked for.
             eth_min_inline: 1,
+            clock_info_versions: CLOCK_VERSIONS,
             log_uar_size: 12,
             num_uars_per_page: 1,
             num_dyn_bfregs,

@@ -106,8 +106,8 @@ fn change(command: &[u8], current: &QpAttr, kind: QpKind) -> Result<(QpAttr, u32
     let connected = match kind {
         QpKind::Rc => true,
         QpKind::Dci => false,
-        // Its number is none of a queue pair.
-        QpKind::Dct | QpKind::Ud => return Err(Errno::INVALID),
+        // The number of a target is none of a queue pair.
+        QpKind::Dct | QpKind::Uc | QpKind::Ud => return Err(Errno::INVALID),
     };
     if matches!(next, QpState::Error | QpState::Reset) {
         return Ok((attr, states));

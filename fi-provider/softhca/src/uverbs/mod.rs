@@ -20,7 +20,7 @@ mod shared_receive;
 mod tests;
 
 pub(crate) use call::{Call, Descriptor};
-pub(crate) use contexts::FIRST_UAR_PAGE;
+pub(crate) use contexts::{CLOCK_PAGE, FIRST_UAR_PAGE, clock_info};
 pub(crate) use doorbells::Store;
 
 use crate::engine::{self, ContextId, Engine, Memory, Pid, Progress};
@@ -104,8 +104,8 @@ struct Events {
     asynchronous: u32,
 }
 
-/// Capacities of a queue pair that the engine does not keep: those that the program asked for, to
-/// be told when it queries.
+/// Capacities of a queue pair that the engine does not keep, to be told when the program queries:
+/// those that it asked for, and those of the ring of receives.
 #[derive(Clone, Copy, Debug, Default)]
 struct Capacities {
     max_send_wr: u32,

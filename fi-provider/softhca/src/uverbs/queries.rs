@@ -30,6 +30,9 @@ const ENTRY_RESPONSE: u16 = 3;
 const DEVICE_CAPABILITIES: u32 = 1 << 10 | 1 << 11 | 1 << 12;
 const PORT_CAPABILITIES: u32 = 1 << 11 | 1 << 14;
 
+/// The rate of the clock that completions have their times from, in kHz: they are in ns.
+const CORE_CLOCK: u64 = 1_000_000;
+
 impl Device {
     /// Returns the device's attributes; limits that the engine does not have are those of a
     /// ConnectX-6.
@@ -67,6 +70,8 @@ impl Device {
             local_ca_ack_delay: 16,
             phys_port_cnt: 1,
             response_length: size_of::<DeviceAttributes>() as u32,
+            timestamp_mask: u64::MAX,
+            hca_core_clock: CORE_CLOCK,
             device_cap_flags_ex: u64::from(DEVICE_CAPABILITIES),
             ..Zeroable::zeroed()
         };

@@ -17,6 +17,9 @@ const FLAGS: u32 = qp_flag::SCATTER_CQE
     | qp_flag::TYPE_DCI
     | qp_flag::UAR_PAGE_INDEX;
 
+/// Bytes of the description of one buffer in an entry.
+const DATA_SEGMENT: u32 = 16;
+
 impl Device {
     pub(super) fn create_qp(
         &mut self,
@@ -41,9 +44,10 @@ impl Device {
         let created = self.engine.create_qp(id, &init)?;
         let capacities = Capacities {
             max_send_wr: request.max_send_wr,
-            max_recv_wr: request.max_recv_wr,
+            // Those of the ring, which the library has made as large or larger.
+            max_recv_wr: init.rq_wqe_count,
             max_send_sge: request.max_send_sge,
-            max_recv_sge: request.max_recv_sge,
+            max_recv_sge: 1_u32.checked_shl(init.rq_wqe_shift).unwrap_or(0) / DATA_SEGMENT,
             max_inline_data: request.max_inline_data,
             sq_sig_all: request.sq_sig_all,
         };
@@ -186,6 +190,7 @@ fn init(request: &CreateQp, driver: &DriverCreateQp) -> Result<QpInit, Errno> {
     let kinds = driver.flags & (qp_flag::TYPE_DCT | qp_flag::TYPE_DCI);
     let kind = match (request.kind, kinds) {
         (qp_kind::RC, 0) => QpKind::Rc,
+        (qp_kind::UC, 0) => QpKind::Uc,
         (qp_kind::UD, 0) => QpKind::Ud,
         (qp_kind::DRIVER, qp_flag::TYPE_DCI) => QpKind::Dci,
         (qp_kind::DRIVER, qp_flag::TYPE_DCT) => QpKind::Dct,

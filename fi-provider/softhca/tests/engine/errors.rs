@@ -1,19 +1,13 @@
 //! Wrong keys, ranges and rights; peers that are not ready or not there; the entries that an error
 //! flushes.
 
-use crate::world::{ALL, Pair, RC_INIT, World, signalled};
+use crate::world::{ALL, Pair, RC_INIT, World, signalled, syndrome};
 use fi_mlx5_defs::build::Entry;
-use fi_mlx5_defs::cqe::Cqe;
 use fi_mlx5_defs::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5_defs::wqe::{Atomic, Data};
 use softhca::engine::{Access, AsyncKind, Config, QpState};
 
 const MS: u64 = 1_000_000;
-
-fn syndrome(cqe: &Cqe) -> Option<Syndrome> {
-    assert!(cqe.is_error(), "{cqe:?}");
-    Syndrome::from_number(cqe.syndrome())
-}
 
 /// Posts an entry that must fail, one behind it, and a receive, and checks their completions.
 fn fails(

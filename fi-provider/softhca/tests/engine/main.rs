@@ -12,4 +12,5 @@ mod model;
 mod objects;
 mod strict;
 mod timed;
+mod unreliable;
 mod world;

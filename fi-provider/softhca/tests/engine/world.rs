@@ -4,7 +4,7 @@ use bytemuck::bytes_of;
 use fi_mlx5_defs::build::Entry;
 use fi_mlx5_defs::cqe::{Cqe, INVALID, is_ready};
 use fi_mlx5_defs::doorbell::Arm;
-use fi_mlx5_defs::opcode::{CqeOpcode, Opcode};
+use fi_mlx5_defs::opcode::{CqeOpcode, Opcode, Syndrome};
 use fi_mlx5_defs::wqe::{Data, SrqNext, flags};
 use softhca::engine::{
     Access, Config, ContextId, CqInit, Engine, Fault, Memory, MrKeys, Path, Pid, Progress, QpAttr,
@@ -486,6 +486,12 @@ pub(crate) const RC_RTR: u32 = attr::AV
     | attr::MIN_RNR_TIMER;
 pub(crate) const RTS: u32 =
     attr::TIMEOUT | attr::RETRY_CNT | attr::RNR_RETRY | attr::SQ_PSN | attr::MAX_QP_RD_ATOMIC;
+
+/// Returns the syndrome of a completion that must be of an error.
+pub(crate) fn syndrome(cqe: &Cqe) -> Option<Syndrome> {
+    assert!(cqe.is_error(), "{cqe:?}");
+    Syndrome::from_number(cqe.syndrome())
+}
 
 fn list(pieces: &[Data], room: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> = pieces
