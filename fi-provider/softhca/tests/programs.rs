@@ -48,6 +48,14 @@ fn ibv_devices_lists_the_device() {
     assert!(printed.contains("0250f1000050ca01"), "{printed}");
 }
 
+/// A script goes from directory to directory, as `ibstatus` does.
+#[test]
+fn directories_are_entered() {
+    let script = "cd /sys/class/infiniband; echo *; cd mlx5_0/ports/1; cat state lid";
+    let printed = PLAIN.succeed(&["sh", "-euc", script]);
+    assert_eq!(printed, "mlx5_0\n4: ACTIVE\n0x1\n");
+}
+
 #[test]
 fn ibv_devinfo_tells_everything() {
     need("ibv_devinfo");

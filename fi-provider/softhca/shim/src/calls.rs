@@ -84,6 +84,14 @@ macro_rules! opening_at {
 }
 opening_at!(openat openat64 __openat_2 __openat64_2);
 
+/// Enters the directory, so that names without one are found as well.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn chdir(path: *const c_char) -> c_int {
+    // SAFETY: the caller gives a C string.
+    let name = unsafe { Name::of(path) };
+    system_call!(SYS_chdir, name.as_ptr())
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn close(fd: c_int) -> c_int {
     if let Some(number) = context(fd) {
