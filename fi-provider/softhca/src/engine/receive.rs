@@ -291,8 +291,8 @@ impl Engine {
         }
     }
 
-    /// Refuses a request that is not as the responder wants it: a responder of a reliable connection
-    /// goes to error, too.
+    /// Refuses a request that is not as the responder wants it: that of a reliable connection goes
+    /// to error, too.
     pub(super) fn refuse(&mut self, responder: &Responder, event: AsyncKind) {
         if responder.kind == QpKind::Rc {
             let event = if event == AsyncKind::SrqError {

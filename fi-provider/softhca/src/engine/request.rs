@@ -45,14 +45,13 @@ impl Engine {
     ) -> Result<Outcome, Outcome> {
         let malformed = Outcome::Failed(Syndrome::LocalQpOperation);
         let qp = self.qps.get(handle).ok_or(malformed)?;
-        let service = match qp.init.kind {
+        let kind = qp.init.kind;
+        let service = match kind {
             QpKind::Rc | QpKind::Uc => Service::Connected,
             QpKind::Dci | QpKind::Ud => Service::Addressed,
             QpKind::Dct => return Err(malformed),
         };
         let (pd, reads) = (qp.init.pd, qp.attr.max_rd_atomic > 0);
-        let is_datagram = qp.init.kind == QpKind::Ud;
-        let is_reliable = qp.init.kind != QpKind::Uc;
         let request = request(bytes, service).map_err(|_| malformed)?;
         let pieces = request.pieces.collect().map_err(|_| malformed)?;
         let len: u64 = pieces.iter().map(Piece::len).sum();
@@ -62,18 +61,15 @@ impl Engine {
         match request.operation {
             Operation::Nop => Ok(Outcome::Done(0)),
             Operation::Other(_) => Err(malformed),
-            Operation::Send(immediate) if is_datagram => {
+            Operation::Send(immediate) if kind == QpKind::Ud => {
                 let sources = self.sources(pd, &pieces)?;
                 self.datagram(memory, handle, &request, immediate, &sources, len)
             }
-            _ if is_datagram => Err(malformed),
+            _ if kind == QpKind::Ud => Err(malformed),
             Operation::Send(immediate) => {
                 let sources = self.sources(pd, &pieces)?;
                 let responder = self.answering(handle, &request)?;
-                let opcode = match immediate {
-                    Some(_) => CqeOpcode::ReceiveSendImmediate,
-                    None => CqeOpcode::ReceiveSend,
-                };
+                let opcode = received(immediate);
                 let message = message(&request, handle, opcode, immediate, &sources, len);
                 Ok(self.deliver(memory, &responder, &message))
             }
@@ -93,7 +89,7 @@ impl Engine {
                     ))
                 })
             }
-            Operation::Read(_) | Operation::Atomic(..) if !is_reliable => Err(malformed),
+            Operation::Read(_) | Operation::Atomic(..) if kind == QpKind::Uc => Err(malformed),
             Operation::Read(remote) => {
                 let spans = self.destinations(pd, &pieces)?;
                 let responder = self.answering(handle, &request)?;
@@ -142,10 +138,7 @@ impl Engine {
         let Some(responder) = address.and_then(|address| self.recipient(handle, address)) else {
             return Ok(sent);
         };
-        let opcode = match immediate {
-            Some(_) => CqeOpcode::ReceiveSendImmediate,
-            None => CqeOpcode::ReceiveSend,
-        };
+        let opcode = received(immediate);
         let mut all = vec![Source::Bytes(&NO_ROUTE)];
         all.extend_from_slice(sources);
         let len = len + NO_ROUTE.len() as u64;
@@ -307,6 +300,14 @@ fn unacknowledged(outcome: Outcome) -> Outcome {
         Outcome::Failed(LocalLength | LocalProtection | LocalQpOperation) => outcome,
         Outcome::Done(_) => outcome,
         Outcome::Failed(_) | Outcome::Wait(_) => Outcome::Done(0),
+    }
+}
+
+/// Returns the opcode by which the receive of a send completes.
+fn received(immediate: Option<u32>) -> CqeOpcode {
+    match immediate {
+        Some(_) => CqeOpcode::ReceiveSendImmediate,
+        None => CqeOpcode::ReceiveSend,
     }
 }
 

@@ -301,10 +301,11 @@ static void times(void)
     enum { ROUNDS = 10, ROUGHLY = 10000000 };
     struct side s = open_side(new_memory());
     struct ibv_device_attr_ex attr;
-    CHECK(!ibv_query_device_ex(s.context, NULL, &attr) && attr.hca_core_clock == 1000000 && attr.completion_timestamp_mask == UINT64_MAX);
-    struct ibv_cq_init_attr_ex init = {
-        .cqe = 16, .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK,
-    };
+    CHECK(!ibv_query_device_ex(s.context, NULL, &attr));
+    CHECK(attr.hca_core_clock == 1000000 && attr.completion_timestamp_mask == UINT64_MAX);
+    struct ibv_cq_init_attr_ex init = { .cqe = 16 };
+    init.wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+    init.wc_flags |= IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
     struct ibv_cq_ex *cq = ibv_create_cq_ex(s.context, &init);
     CHECK(cq);
     struct ibv_qp *qp = to_self(&s, ibv_cq_ex_to_cq(cq), ibv_cq_ex_to_cq(cq));
@@ -313,8 +314,10 @@ static void times(void)
     for (int n = 0; n < ROUNDS; n++) {
         usleep(ROUGHLY / ROUNDS / 1000);
         write_to_self(&s, qp, n, n, 0);
-        CHECK(!kick() && !ibv_start_poll(cq, &poll) && cq->status == IBV_WC_SUCCESS && cq->wr_id == (uint64_t)n);
-        uint64_t now = ibv_wc_read_completion_ts(cq), shown = ibv_wc_read_completion_wallclock_ns(cq);
+        CHECK(!kick() && !ibv_start_poll(cq, &poll));
+        CHECK(cq->status == IBV_WC_SUCCESS && cq->wr_id == (uint64_t)n);
+        uint64_t now = ibv_wc_read_completion_ts(cq);
+        uint64_t shown = ibv_wc_read_completion_wallclock_ns(cq);
         ibv_end_poll(cq);
         CHECK(!before || now - before >= ROUGHLY / ROUNDS);
         CHECK(shown + ROUGHLY > start && shown < wall() + ROUGHLY);
@@ -324,30 +327,40 @@ static void times(void)
     close_side(&s);
 }
 
+/* Makes a queue pair that takes receives. */
+static struct ibv_qp *receiving(struct side *s, enum ibv_qp_type type)
+{
+    struct ibv_qp_init_attr init = {
+        .send_cq = s->cq, .recv_cq = s->cq, .qp_type = type,
+        .cap = { .max_send_wr = 3, .max_recv_wr = 5, .max_send_sge = 1, .max_recv_sge = 3 },
+    };
+    struct ibv_qp *qp = ibv_create_qp(s->pd, &init);
+    CHECK(qp);
+    struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+    int right = type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
+    CHECK(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | right));
+    return qp;
+}
+
 /* Checks that a queue pair takes as many receives, and buffers in each, as it tells. */
 static void room(void)
 {
+    static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
     struct side s = open_side(new_memory());
-    for (int type = 0; type < 3; type++) {
-        struct ibv_qp_init_attr init = {
-            .send_cq = s.cq, .recv_cq = s.cq, .qp_type = (enum ibv_qp_type[]){ IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD }[type],
-            .cap = { .max_send_wr = 3, .max_recv_wr = 5, .max_send_sge = 1, .max_recv_sge = 3 },
-        };
-        struct ibv_qp *qp = ibv_create_qp(s.pd, &init);
-        CHECK(qp);
-        struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-        CHECK(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | (type == 2 ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)));
-        CHECK(!ibv_query_qp(qp, &attr, IBV_QP_CAP, &init) && attr.cap.max_recv_wr >= 5 && attr.cap.max_recv_sge >= 3);
+    for (size_t n = 0; n < sizeof types / sizeof *types; n++) {
+        struct ibv_qp *qp = receiving(&s, types[n]), *other = receiving(&s, types[n]);
+        struct ibv_qp_attr attr;
+        struct ibv_qp_init_attr init;
+        CHECK(!ibv_query_qp(qp, &attr, IBV_QP_CAP, &init));
+        CHECK(attr.cap.max_recv_wr >= 5 && attr.cap.max_recv_sge >= 3);
         struct ibv_sge sge[64] = { { 0 } };
         struct ibv_recv_wr receive = { .sg_list = sge, .num_sge = attr.cap.max_recv_sge }, *bad;
-        for (uint32_t n = 0; n < attr.cap.max_recv_wr; n++)
+        for (uint32_t posted = 0; posted < attr.cap.max_recv_wr; posted++)
             CHECK(!ibv_post_recv(qp, &receive, &bad));
-        CHECK(ibv_post_recv(qp, &receive, &bad) == ENOMEM && !ibv_destroy_qp(qp));
-        CHECK(qp = ibv_create_qp(s.pd, &init));
-        attr.qp_state = IBV_QPS_INIT;
-        CHECK(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | (type == 2 ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)));
+        CHECK(ibv_post_recv(qp, &receive, &bad) == ENOMEM);
         receive.num_sge++;
-        CHECK(ibv_post_recv(qp, &receive, &bad) == EINVAL && !ibv_destroy_qp(qp));
+        CHECK(ibv_post_recv(other, &receive, &bad) == EINVAL);
+        CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_qp(other));
     }
     close_side(&s);
 }
