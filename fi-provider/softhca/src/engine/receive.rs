@@ -23,7 +23,9 @@ pub(super) struct Responder {
     pub(super) pd: u32,
     pub(super) access: Access,
     kind: QpKind,
-    /// As many reads and atomics at a time are answered as the requester may send: strict mode counts, otherwise one will do.
+    /// As many reads and atomics at a time are answered as the requester may send: strict mode
+    /// counts, otherwise one will do. A requester that names none has one, as hardware knows of their
+    /// logarithm.
     pub(super) reads: bool,
     pub(super) rnr_code: u8,
     srq: Option<u32>,

@@ -51,7 +51,7 @@ impl Engine {
             QpKind::Dci | QpKind::Ud => Service::Addressed,
             QpKind::Dct => return Err(malformed),
         };
-        let (pd, reads) = (qp.init.pd, qp.attr.max_rd_atomic > 0);
+        let pd = qp.init.pd;
         let request = request(bytes, service).map_err(|_| malformed)?;
         let pieces = request.pieces.collect().map_err(|_| malformed)?;
         let len: u64 = pieces.iter().map(Piece::len).sum();
@@ -93,9 +93,6 @@ impl Engine {
             Operation::Read(remote) => {
                 let spans = self.destinations(pd, &pieces)?;
                 let responder = self.answering(handle, &request)?;
-                if !reads {
-                    return Err(malformed);
-                }
                 let right = Access::REMOTE_READ;
                 let from = self.remote(&responder, &remote, len, right)?;
                 moved(
@@ -111,9 +108,6 @@ impl Engine {
                     return Err(Outcome::Failed(Syndrome::LocalLength));
                 }
                 let responder = self.answering(handle, &request)?;
-                if !reads {
-                    return Err(malformed);
-                }
                 self.atomic(memory, &responder, &remote, arithmetic, size, &spans)
             }
         }

@@ -1,6 +1,6 @@
 //! Every operation over a reliable connection, with its data.
 
-use crate::world::{Pair, signalled};
+use crate::world::{ALL, Pair, signalled};
 use fi_mlx5_defs::build::Entry;
 use fi_mlx5_defs::endian::{Be32, Be64};
 use fi_mlx5_defs::opcode::{CqeOpcode, Opcode};
@@ -8,7 +8,7 @@ use fi_mlx5_defs::wqe::{
     Atomic, Data, MaskedCompareSwap32, MaskedCompareSwap64, MaskedFetchAdd32, MaskedFetchAdd64,
     flags, masked_modifier,
 };
-use softhca::engine::Config;
+use softhca::engine::{Config, QpState};
 
 #[test]
 fn send_gathers_and_receive_scatters() {
@@ -198,6 +198,26 @@ fn atomic(
         got[..4].reverse();
     }
     (u64::from_ne_bytes(got), u64::from_ne_bytes(left))
+}
+
+/// Hardware is told the logarithm of their number, which has no word for none.
+#[test]
+fn a_requester_that_names_no_reads_has_one() {
+    let mut pair = Pair::new();
+    let [here, there] = pair.buffer;
+    let peer = pair.qp[1].qpn;
+    let qp = &pair.qp[0];
+    pair.world.modify(qp, QpState::Reset, 0, |_| {});
+    pair.world.enter_init(qp, ALL);
+    pair.world.enter_receive(qp, peer, |_| {});
+    pair.world.enter_send(qp, |attr| attr.max_rd_atomic = 0);
+    pair.fill(1, 0, b"word");
+    pair.post(Opcode::Read, |entry| {
+        let entry = signalled(entry).remote(there.addr, there.key());
+        entry.data(here.addr, 4, here.key())
+    });
+    assert_eq!(pair.done().opcode(), Some(CqeOpcode::Requester));
+    assert_eq!(pair.bytes(0, 0, 4), b"word");
 }
 
 #[test]
