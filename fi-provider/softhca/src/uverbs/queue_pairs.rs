@@ -8,6 +8,7 @@ use super::abi::{
 use super::{Call, Capacities, Device, Errno, Events};
 use crate::engine::{Access, ContextId, Path, QpAttr, QpInit, QpKind, QpState, QpUar, attr};
 use bytemuck::{Zeroable, bytes_of, bytes_of_mut};
+use fi_mlx5_defs::wqe::Data;
 
 /// Flags that are modelled; that of scattering into completions is a wish that a device may leave.
 const FLAGS: u32 = qp_flag::SCATTER_CQE
@@ -16,9 +17,6 @@ const FLAGS: u32 = qp_flag::SCATTER_CQE
     | qp_flag::TYPE_DCT
     | qp_flag::TYPE_DCI
     | qp_flag::UAR_PAGE_INDEX;
-
-/// Bytes of the description of one buffer in an entry.
-const DATA_SEGMENT: u32 = 16;
 
 impl Device {
     pub(super) fn create_qp(
@@ -42,12 +40,13 @@ impl Device {
             return Err(Errno::NOT_SUPPORTED);
         }
         let created = self.engine.create_qp(id, &init)?;
+        let entry = 1_u32.checked_shl(init.rq_wqe_shift).unwrap_or(0);
         let capacities = Capacities {
             max_send_wr: request.max_send_wr,
             // Those of the ring, which the library has made as large or larger.
             max_recv_wr: init.rq_wqe_count,
             max_send_sge: request.max_send_sge,
-            max_recv_sge: 1_u32.checked_shl(init.rq_wqe_shift).unwrap_or(0) / DATA_SEGMENT,
+            max_recv_sge: entry / size_of::<Data>() as u32,
             max_inline_data: request.max_inline_data,
             sq_sig_all: request.sq_sig_all,
         };
